@@ -4,7 +4,8 @@
 import { parseEmail } from '../domain/account.ts'
 import { isOutage, rethrowWithoutDoubt, tooMany } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
-import type { Budget, BudgetState, BudgetStore } from '../store/shared-contract.ts'
+import type { SharedState } from '../store/contract.ts'
+import type { Budget, BudgetState } from '../store/shared-contract.ts'
 
 const WINDOW = 15 * MINUTE
 
@@ -41,7 +42,7 @@ const ofResetsOfAccount = budgetOf('resets of account', 3)
 export type Attempt<T> = { work: () => Promise<T>; isRight: (result: T) => boolean }
 
 export type SignInLimitOptions = {
-  budgets: BudgetStore
+  budgets: SharedState['budgets']
   now: Now
   /** The key under which an address is counted; null for an address without limits. */
   clientOf: (address: string) => string | null
@@ -72,7 +73,7 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     return { address, counts: [pair, ofAccount(account), ...inAll, ...addressed], looks: [] }
   }
 
-  const take: BudgetStore['take'] = (attempt) => budgets.take(attempt).catch(rethrowWithoutDoubt)
+  const take: SharedState['budgets']['take'] = (attempt) => budgets.take(attempt).catch(rethrowWithoutDoubt)
 
   /** Does not count a refused try, so that nobody can use up the tries of others. */
   async function tryPassword<T>(from: From, attempt: Attempt<T>): Promise<T> {

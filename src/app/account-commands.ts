@@ -9,7 +9,7 @@ import type { Account } from '../domain/account.ts'
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import type { Now } from '../domain/time.ts'
 import { openFolderDatabase } from '../store/opening/folder-database.ts'
-import { createAccountOperations } from '../store/opening/operations.ts'
+import { createAccountOperations } from '../store/operations.ts'
 
 export type AccountsPlace = {
   dataDir: string

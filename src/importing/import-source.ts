@@ -4,7 +4,7 @@
 import { type Keyring, newKeyFile, parseKeyFile } from '../crypto/keyring.ts'
 import type { Now } from '../domain/time.ts'
 import type { Store } from '../store/contract.ts'
-import type { Import, ImportLook } from '../store/import-contract.ts'
+import type { Import, ImportLook } from '../store/pushes/imports.ts'
 import type { IncomingSource } from './incoming.ts'
 import { createMarks } from './marks.ts'
 import { lookAtFiles, NOTHING_PREPARED, type PrepareOptions, preparePushes } from './prepare.ts'

@@ -6,8 +6,8 @@ import { DamageError } from '../domain/errors.ts'
 import type { Job, JobReport } from '../domain/job.ts'
 import { type DeliveryError, MOST_WEBHOOKS, type OutboxKind } from '../domain/outbox.ts'
 import { HOUR, type Now } from '../domain/time.ts'
-import type { DamageReports } from '../store/contract.ts'
-import type { DueMessage, OutboxStore } from '../store/notices-contract.ts'
+import type { DamageReports, Store } from '../store/contract.ts'
+import type { DueMessage } from '../store/notices-contract.ts'
 
 /** A way to the outside, such as webhooks or mail. */
 export type Channel = {
@@ -20,7 +20,7 @@ export type Channel = {
 }
 
 export type DeliveriesOptions = {
-  outbox: Pick<OutboxStore, 'takeDue' | 'findNextDue' | 'settleTry' | 'hasten'>
+  outbox: Pick<Store['outbox'], 'takeDue' | 'findNextDue' | 'settleTry' | 'hasten'>
   channels: readonly Channel[]
   damage: DamageReports
   /** Calls `ring` when this process has queued messages. */

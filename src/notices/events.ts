@@ -4,7 +4,8 @@
 
 import { DomainError } from '../domain/errors.ts'
 import { SECOND } from '../domain/time.ts'
-import type { EventStore, ToldEvent } from '../store/notices-contract.ts'
+import type { Store } from '../store/contract.ts'
+import type { ToldEvent } from '../store/notices-contract.ts'
 
 /** Of one account at a node. */
 const MOST_AT_ONCE = 3
@@ -29,7 +30,7 @@ type Waiting = Pick<Poll, 'accountId' | 'tokenId'> & { after: number; end: (how:
 
 export type Events = ReturnType<typeof createEvents>
 
-export function createEvents({ store }: { store: EventStore }) {
+export function createEvents({ store }: { store: Store['events'] }) {
   const running = new Set<Poll>()
   const waiting = new Set<Waiting>()
   let timer: Timer | undefined

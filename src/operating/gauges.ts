@@ -3,10 +3,9 @@
 import type { PushCounts } from '../domain/listing.ts'
 import type { Sweeper } from '../pushes/sweeper.ts'
 import type { Uploads } from '../pushes/uploads.ts'
-import type { DamageReports } from '../store/contract.ts'
+import type { DamageReports, Store } from '../store/contract.ts'
 import type { DatabaseReport } from '../store/database-contract.ts'
 import type { BucketReport, FreeSpace } from '../store/files-contract.ts'
-import type { HealthStore } from '../store/health-contract.ts'
 import type { LookAtHealth } from './health.ts'
 import type { JobStatus, Jobs } from './jobs.ts'
 import type { Gauged } from './metrics.ts'
@@ -26,7 +25,7 @@ export type GaugesOptions = {
   /** Null when rows are in the data folder. */
   database: DatabaseReport | null
   damage: DamageReports
-  health: Pick<HealthStore, 'countMessages'>
+  health: Pick<Store['health'], 'countMessages'>
   lookAtHealth: LookAtHealth
 }
 

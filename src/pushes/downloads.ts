@@ -13,7 +13,7 @@ import {
   type StoredFile,
 } from '../domain/files.ts'
 import { NODES_APART } from '../domain/time.ts'
-import type { StoredPush } from '../store/contract.ts'
+import type { StoredPush } from '../store/pushes-contract.ts'
 import { safeFilenames } from '../text/safe-filename.ts'
 import { type ArchiveEntry, archiveSize, readArchive } from './archive.ts'
 import {

@@ -11,8 +11,9 @@ import {
 } from '../crypto/sealed-stream.ts'
 import { DamageError, notFound } from '../domain/errors.ts'
 import type { Now } from '../domain/time.ts'
-import type { Store, StoredPush } from '../store/contract.ts'
+import type { Store } from '../store/contract.ts'
 import type { OpenedFile } from '../store/files-contract.ts'
+import type { StoredPush } from '../store/pushes-contract.ts'
 import type { Relieve } from './relief.ts'
 
 /** Byte positions; excludes `end`. */

@@ -10,7 +10,8 @@ import type { ClientOf } from '../domain/client.ts'
 import { DomainError, isOutage, rethrowWithoutDoubt, retrySeconds, tooMany } from '../domain/errors.ts'
 import type { ShareLimits, ShareToTake } from '../domain/shares.ts'
 import { DAY, formatTime, HOUR, MINUTE, type Now } from '../domain/time.ts'
-import type { Budget, BudgetState, BudgetStore } from '../store/shared-contract.ts'
+import type { SharedState } from '../store/contract.ts'
+import type { Budget, BudgetState } from '../store/shared-contract.ts'
 
 type SharesOptions = { keyring: Keyring; limits: ShareLimits; clientOf: ClientOf }
 
@@ -95,7 +96,7 @@ const BESIDE_RESETS = 800
 const OF_NEW_RESETS = 100
 
 /** `refusedBy`: the budget that has no room for all of them; null when they were counted. */
-function createCount(budgets: BudgetStore) {
+function createCount(budgets: SharedState['budgets']) {
   const refuse = (states: readonly BudgetState[]) =>
     states.find(({ spent, tries, cost = 1 }) => spent + cost > tries) ?? null
   return (counts: readonly Budget[]) => budgets.take({ counts, refuse }).catch(rethrowWithoutDoubt)
@@ -107,7 +108,7 @@ type Mails = { account: Sender; address: string | null; recipients: readonly str
 
 export type MailLimit = ReturnType<typeof createMailLimit>
 type MailLimitOptions = {
-  budgets: BudgetStore
+  budgets: SharedState['budgets']
   now: Now
   clientOf: ClientOf
   /** Whether anybody may make an account. */
@@ -204,7 +205,7 @@ const TESTS_OF_SERVER = 100
 export type TestLimit = ReturnType<typeof createTestLimit>
 
 /** How many tests of webhooks and mail an owner may send in a minute, over all nodes. Throws `too_many`. */
-export function createTestLimit({ budgets, now }: { budgets: BudgetStore; now: Now }) {
+export function createTestLimit({ budgets, now }: { budgets: SharedState['budgets']; now: Now }) {
   const count = createCount(budgets)
   return async (owner: number | null): Promise<void> => {
     const counts = [

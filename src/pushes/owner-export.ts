@@ -2,7 +2,7 @@
 
 import type { Account } from '../domain/account.ts'
 import type { AuditEntry } from '../domain/audit.ts'
-import type { StoredPush } from '../store/contract.ts'
+import type { StoredPush } from '../store/pushes-contract.ts'
 import type { LabelledPush, ListOptions, PageOfPushes } from './owner-lists.ts'
 
 /** The audit log of a push, oldest entry first. The reader's permission has been checked. */

@@ -17,7 +17,8 @@ import {
 } from '../domain/listing.ts'
 import type { Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
-import type { ListedPush, SealedTexts, Store, StoredPush } from '../store/contract.ts'
+import type { Store } from '../store/contract.ts'
+import type { ListedPush, SealedTexts, StoredPush } from '../store/pushes-contract.ts'
 import { foldedWords, foldForSearch } from '../text/fold.ts'
 import { openLabels, openTexts, placeOfPush } from './labels.ts'
 

@@ -7,13 +7,13 @@ import type { Account } from '../domain/account.ts'
 import { isDomainError, rethrowWithoutDoubt } from '../domain/errors.ts'
 import type { PageNonce } from '../domain/page-nonce.ts'
 import { HOUR, type Now } from '../domain/time.ts'
-import type { NonceStore } from '../store/shared-contract.ts'
+import type { SharedState } from '../store/contract.ts'
 
 export type PageSeals = ReturnType<typeof createPageSeals>
 export type FormMarks = PageSeals['marks']
 export type PageNonces = PageSeals['nonces']
 
-type PageSealsOptions = { keyring: Keyring; usedNonces: NonceStore; now: Now }
+type PageSealsOptions = { keyring: Keyring; usedNonces: SharedState['nonces']; now: Now }
 
 const NOBODY = 'nobody'
 const NONCE_LIFETIME = 12 * HOUR

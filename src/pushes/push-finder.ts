@@ -6,7 +6,8 @@ import type { Account } from '../domain/account.ts'
 import type { Viewer, Visit } from '../domain/audit.ts'
 import { DomainError, notFound } from '../domain/errors.ts'
 import { isOwner } from '../domain/push.ts'
-import type { SealedPush, Store, StoredPush } from '../store/contract.ts'
+import type { Store } from '../store/contract.ts'
+import type { SealedPush, StoredPush } from '../store/pushes-contract.ts'
 import type { ShortTokens } from './limits.ts'
 
 export type PushFinder = ReturnType<typeof createPushFinder>

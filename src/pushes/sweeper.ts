@@ -3,8 +3,7 @@
 
 import type { Trusted } from '../domain/clock.ts'
 import { DAY } from '../domain/time.ts'
-import type { Store } from '../store/contract.ts'
-import type { SharedState } from '../store/shared-contract.ts'
+import type { SharedState, Store } from '../store/contract.ts'
 
 /** How long an anonymous push answers as expired before it is purged. */
 const ANONYMOUS_PURGE_AFTER = DAY

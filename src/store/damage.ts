@@ -1,14 +1,13 @@
 // Reports damage to the operator.
 
 import { DamageError } from '../domain/errors.ts'
-import type { DamageReports } from './contract.ts'
 
 /** Places that are reported one by one. Beyond this only their number is. */
 const MAX_TOLD = 100
 const MAX_KNOWN = 10_000
 
 /** Reports each place to `onError` once, however often it is read. Very large numbers are not exact. */
-export function createDamage(onError: (cause: unknown) => void): DamageReports {
+export function createDamage(onError: (cause: unknown) => void) {
   const known = new Set<string>()
 
   function report(cause: unknown): void {
@@ -20,5 +19,9 @@ export function createDamage(onError: (cause: unknown) => void): DamageReports {
     onError(cause)
   }
 
-  return { report, count: () => known.size }
+  return {
+    report,
+    /** Counts the damaged places found since the start. */
+    count: () => known.size,
+  }
 }

@@ -3,7 +3,6 @@
 
 import type { PushCounts } from '../domain/listing.ts'
 import type { DeliveryError, OutboxKind } from '../domain/outbox.ts'
-import type { HealthStore } from './health-contract.ts'
 import { MESSAGE_COUNTS } from './notices/outbox.ts'
 import type { OutboxCounts } from './notices-contract.ts'
 import { statement } from './statements.ts'
@@ -40,7 +39,7 @@ const FAILING = statement<{ host: string; error: DeliveryError; count: number }>
     GROUP BY host, last_error ORDER BY count(*) DESC, host LIMIT 5`,
 )
 
-export function createHealth({ glance }: Pick<Parts, 'glance'>): HealthStore {
+export function createHealth({ glance }: Pick<Parts, 'glance'>) {
   /** In steps with other requests between them. */
   async function count({ END, REST }: ReturnType<typeof counting>): Promise<number> {
     let place: Place = { at: Number.MIN_SAFE_INTEGER, id: 0 }
@@ -53,14 +52,22 @@ export function createHealth({ glance }: Pick<Parts, 'glance'>): HealthStore {
     }
   }
 
+  /** Reads an index to its end, in steps between other requests. */
   async function countPushes(): Promise<PushCounts> {
     return { live: await count(LIVE), expired: (await count(ANONYMOUS_ENDED)) + (await count(OWNED_ENDED)) }
   }
 
-  async function countMessages() {
+  async function countMessages(): Promise<Partial<Record<OutboxKind, OutboxCounts>>> {
     const counts = await glance(() => all(COUNT_MESSAGES))
     return Object.fromEntries(counts.map(({ kind, waiting, failed }) => [kind, { waiting, failed }]))
   }
 
-  return { countPushes, countMessages, listFailingWebhooks: () => glance(() => all(FAILING)) }
+  return {
+    countPushes,
+    countMessages,
+    /**
+     * Counts the webhooks of a host that failed at their last try, and why; only hosts with the most of them.
+     */
+    listFailingWebhooks: () => glance(() => all(FAILING)),
+  }
 }

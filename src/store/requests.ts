@@ -15,13 +15,7 @@ import type { ShareToTake } from '../domain/shares.ts'
 import { NODES_APART } from '../domain/time.ts'
 import { findOwner, holdOwner, requireActive } from './accounts/accounts.ts'
 import { requireRoom } from './pushes/address-shares.ts'
-import type {
-  AnswerToStore,
-  LinkedRequest,
-  RequestStore,
-  RequestToStore,
-  StoredRequest,
-} from './requests-contract.ts'
+import type { AnswerToStore, LinkedRequest, RequestToStore, StoredRequest } from './requests-contract.ts'
 import { insertForId, insertInto, locked, select, statement, updateOf } from './statements.ts'
 import { all, first, type Parts, run, type Step } from './steps.ts'
 import { requestReservations, requests } from './tables.ts'
@@ -57,7 +51,7 @@ const ALL = select(requests, 'ORDER BY id')
 const relink = updateOf(requests, ['lookup', 'keyNumber', 'urlToken', 'name', 'message', 'verifier'])
 export const REMOVE_REQUESTS = 'DELETE FROM requests'
 
-export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>): RequestStore {
+export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>) {
   const { read, write } = steps
 
   function* add(request: RequestToStore, resets: number): Step<StoredRequest> {
@@ -103,19 +97,39 @@ export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>): Re
   }
 
   return {
-    addRequest: (request, resets) => write(() => add(request, resets), GROWS),
-    findRequest: (lookup) =>
+    /** Throws `unauthenticated` when the account is not active, or has had more than `resets` resets. */
+    addRequest: (request: RequestToStore, resets: number) => write(() => add(request, resets), GROWS),
+    /**
+     * Finds a request by its link. The requests of a disabled account are closed for as long as it is
+     * disabled.
+     */
+    findRequest: (lookup: Uint8Array) =>
       read(
         () => find(lookup),
         (found) => found !== null && !isOver(found, now()),
       ),
-    listRequests: ({ accountId, pageNumber }) =>
+    /** Lists the newest first, 50 a page, from page 1. */
+    listRequests: ({ accountId, pageNumber }: { accountId: number; pageNumber: number }) =>
       read(() => all(PAGE, accountId, (pageNumber - 1) * PAGE_SIZE)),
-    closeRequest: (which) => write(() => close(which)),
-    refusePassphrase: (wrong) => write(() => refuse(wrong)),
-    reserveAnswer: (which) => write(() => reserve(which), GROWS),
-    freeReservation: (reservation) => write(() => run(FREE, reservation)),
-    purge: (until) => write(() => purge(until)),
+    /** Leaves a request that is over as it is. Returns null when this account has no such request. */
+    closeRequest: (which: { id: number; accountId: number }) => write(() => close(which)),
+    /**
+     * Counts a wrong passphrase, of which the last of `maxTries` (0: no limit) closes the request. Returns
+     * null when the request is gone. `limited`: nothing was written.
+     */
+    refusePassphrase: (wrong: { id: number; maxTries: number }) => write(() => refuse(wrong)),
+    /**
+     * Counts an upload as an answer for ten minutes, and returns the number of the reservation; null when the
+     * request takes no more. Throws `overloaded` while uploads hold all answers that are left, and `too_many`
+     * when the sender's address has no room.
+     */
+    reserveAnswer: (which: { id: number; share: ShareToTake | null }) => write(() => reserve(which), GROWS),
+    freeReservation: (reservation: number) => write(() => run(FREE, reservation)),
+    /**
+     * Removes some requests that ended at `until` or before, and reservations that have lapsed. Resolves to
+     * their number.
+     */
+    purge: (until: number) => write(() => purge(until)),
   }
 }
 

@@ -1,4 +1,4 @@
-// Counts of tries and spent nonces, which all nodes of one instance share. No push depends on them, and all
+// Budgets: limited numbers of tries, which all nodes of one instance share. No push depends on them, and all
 // of them lapse by themselves.
 
 /** At most `tries` under a name, in a window of milliseconds that begins with the first of them. */
@@ -26,25 +26,3 @@ export type BudgetAttempt = {
 
 /** A try as it was decided; `states` are those of `counts`, then of `looks`, before it. */
 export type BudgetDecision = { refusedBy: BudgetState | null; states: readonly BudgetState[] }
-
-export type BudgetStore = {
-  /**
-   * Counts a try in all of its budgets, or in none when it is refused. No two tries see the same state, on
-   * any node.
-   */
-  take(attempt: BudgetAttempt): Promise<BudgetDecision>
-  /** Takes back what the attempt took in these budgets, unless their windows have ended. Never throws. */
-  giveBack(states: readonly BudgetState[]): Promise<void>
-}
-
-export type NonceStore = {
-  /** Whether the nonce was spent, on any node. Writes nothing. */
-  isSpent(text: string): Promise<boolean>
-}
-
-export type SharedState = {
-  budgets: BudgetStore
-  nonces: NonceStore
-  /** Removes some of what has lapsed and resolves to its number. */
-  removeLapsed(): Promise<number>
-}

@@ -5,7 +5,7 @@ import { hashAddress } from '../crypto/digest.ts'
 import { DomainError } from '../domain/errors.ts'
 import type { PageNonce } from '../domain/page-nonce.ts'
 import { HOUR, MINUTE } from '../domain/time.ts'
-import type { Budget, BudgetAttempt, BudgetDecision, BudgetState, SharedState } from './shared-contract.ts'
+import type { Budget, BudgetAttempt, BudgetDecision, BudgetState } from './shared-contract.ts'
 import { forSome, insertUnlessThere, type RowOf, select, statement } from './statements.ts'
 import { all, has, type Parts, run, type Step } from './steps.ts'
 import { spentPoints } from './tables.ts'
@@ -48,7 +48,7 @@ export function createSharedState({
   now,
   hasRoom,
   onError,
-}: Pick<Parts, 'steps' | 'keyring' | 'now' | 'hasRoom' | 'onError'>): SharedState {
+}: Pick<Parts, 'steps' | 'keyring' | 'now' | 'hasRoom' | 'onError'>) {
   const { read, write } = steps
   /**
    * Counted while the disk had no room for rows. Only a data folder lacks room, so no other node counts
@@ -110,8 +110,12 @@ export function createSharedState({
 
   return {
     budgets: {
+      /**
+       * Counts a try in all of its budgets, or in none when it is refused. No two tries see the same state,
+       * on any node.
+       */
       // Looks first without a lock, so that a flood of refused tries writes nothing.
-      take: async (attempt) => {
+      take: async (attempt: BudgetAttempt): Promise<BudgetDecision> => {
         const rows = await read(
           () => findRows(attempt),
           (found) => decide(attempt, found).refusedBy === null,
@@ -122,7 +126,10 @@ export function createSharedState({
         countUnstored(seen.states.slice(0, attempt.counts.length))
         return seen
       },
-      giveBack: (states) => {
+      /**
+       * Takes back the cost of an attempt in these budgets, unless their windows have ended. Never throws.
+       */
+      giveBack: (states: readonly BudgetState[]): Promise<void> => {
         for (const state of states) {
           const kept = unstored.get(hashName(state))
           if (kept?.until === state.until) kept.points = Math.max(0, kept.points - (state.cost ?? 1))
@@ -131,12 +138,14 @@ export function createSharedState({
       },
     },
     nonces: {
-      isSpent: (text) =>
+      /** Whether the nonce was spent, on any node. Writes nothing. */
+      isSpent: (text: string) =>
         read(
           () => has(IS_SPENT, nameOf(text)),
           (isSpent) => !isSpent,
         ),
     },
+    /** Removes some lapsed rows and resolves to their number. */
     removeLapsed: async () => (await write(() => all(REMOVE_LAPSED, now() - MARGIN))).length,
   }
 }

@@ -7,7 +7,7 @@ import { grantLifetime } from '../../src/domain/files.ts'
 import { MINUTE, SECOND } from '../../src/domain/time.ts'
 import { createDownloads } from '../../src/pushes/downloads.ts'
 import { createGrantedFiles } from '../../src/pushes/granted-files.ts'
-import type { StoredPush } from '../../src/store/contract.ts'
+import type { StoredPush } from '../../src/store/pushes-contract.ts'
 import { examplePush, openTestStore } from '../support/store.ts'
 
 test('a grant works on a node that read the clock a moment earlier than the one that made it', async () => {

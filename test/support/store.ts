@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { visitFrom } from '../../src/domain/audit.ts'
 import type { Push } from '../../src/domain/push.ts'
 import { createJobs } from '../../src/operating/jobs.ts'
-import type { PushStore, PushToStore } from '../../src/store/contract.ts'
+import type { Store } from '../../src/store/contract.ts'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
 import { openStore } from '../../src/store/opening/sqlite-store.ts'
+import type { PushToStore } from '../../src/store/pushes-contract.ts'
 import type { RequestToStore } from '../../src/store/requests-contract.ts'
 import type { BucketOptions } from '../../src/store/s3/bucket.ts'
 import { createTestClock, type TestClock } from './instance.ts'
@@ -115,7 +116,7 @@ export function exampleRequest(accountId: number, now: number): RequestToStore {
 
 let made = 0
 
-export type PushingStore = { store: { pushes: PushStore }; clock: TestClock }
+export type PushingStore = { store: { pushes: Store['pushes'] }; clock: TestClock }
 
 /** `changes` are to its rules, `parts` to all that is stored with it. */
 export function storePush(

@@ -3,7 +3,7 @@
 import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { DAY } from '../../domain/time.ts'
-import type { AccountLinkStore, AccountLinkUse, NewAccountLink } from '../accounts-contract.ts'
+import type { AccountLinkUse, NewAccountLink } from '../accounts-contract.ts'
 import { enqueue } from '../notices/outbox.ts'
 import { inactiveAccount } from '../refusals.ts'
 import { spendNonce } from '../shared-state.ts'
@@ -41,7 +41,7 @@ export function createAccountLinks({
   steps: { read, write },
   now,
   setupLinks,
-}: Pick<Parts, 'steps' | 'now' | 'setupLinks'>): AccountLinkStore {
+}: Pick<Parts, 'steps' | 'now' | 'setupLinks'>) {
   function* add({ hash, session, mail, nonce, ...link }: NewAccountLink): Step<void> {
     yield* lockFor(link)
     const isByAdmin = link.createdBy === null || (yield* lockAccount(link.createdBy))?.isAdmin
@@ -101,16 +101,27 @@ export function createAccountLinks({
   }
 
   return {
+    /**
+     * Replaces an older link for the same purpose and person; where several nodes serve, their setup links
+     * stay. Throws `unauthenticated` when the session has ended, or its account is no administrator any more;
+     * `conflict` when the nonce was spent before.
+     */
     // A server that starts below the floor needs its setup link.
-    addLink: (link) => write(() => add(link), { grows: link.purpose !== 'setup' }),
-    findLink: (hash) => read(() => findLive(hash), isThere),
+    addLink: (link: NewAccountLink) => write(() => add(link), { grows: link.purpose !== 'setup' }),
+    /**
+     * Returns null for a link that was used or has lapsed, and for a setup link once there is an
+     * administrator.
+     */
+    findLink: (hash: Uint8Array) => read(() => findLive(hash), isThere),
     hasAdmin: () => read(hasAdmin),
-    async useLink(given) {
+    /** Makes the account or sets its password, and uses the link up. Throws `not_found` or `conflict`. */
+    async useLink(given: AccountLinkUse) {
       const link = await read(() => findLive(given.hash))
       return write(() => use(given), { ...DISOWNING, grows: link !== null && link.accountId === null })
     },
+    /** Lists invitations and resets that have not been used. */
     listLinks: async () => (await read(() => all(LIST, now()))).map(presentLink),
-    removeLink: (id) => write(() => run(REMOVE_LISTED, id)),
+    removeLink: (id: number) => write(() => run(REMOVE_LISTED, id)),
   }
 }
 

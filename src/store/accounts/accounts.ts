@@ -4,7 +4,7 @@ import { getTableName } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Account } from '../../domain/account.ts'
 import { conflict } from '../../domain/errors.ts'
-import type { AccountStore, Credentials, NewAccount, NewPassword } from '../accounts-contract.ts'
+import type { Credentials, NewAccount, NewPassword } from '../accounts-contract.ts'
 import { disown, removeSomeOf } from '../pushes/expiry.ts'
 import { inactiveAccount } from '../refusals.ts'
 import { insertUnlessThere, locked, type RowOf, select, statement } from '../statements.ts'
@@ -61,7 +61,7 @@ const FORMER = [
 /** Ten thousand pushes change their owner in about a second, and all of them at once. */
 export const DISOWNING = { within: 120_000 }
 
-export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>): AccountStore {
+export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
   /** No address contains the character that PostgreSQL cannot take as text. */
   const findRow = async (email: string): Promise<AccountRow | null> =>
     email.includes('\0') ? null : read(() => first(BY_EMAIL, email))
@@ -111,19 +111,42 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
   }
 
   return {
-    addAccount: (account) =>
+    /** Throws `conflict` when the address has an account. */
+    addAccount: (account: NewAccount) =>
       write(() => insertAccount({ ...account, createdAt: now() }), { grows: true }).then(presentAccount),
     findAccount,
     findCredentials,
     findById,
     listAccounts: async () => (await read(() => all(LIST))).map(presentAccount),
-    setPasswordHash: (password) => write(() => replacePassword(password)),
-    rehashPassword: ({ id, tested, passwordHash }) => write(() => has(REHASH, id, tested, passwordHash)),
-    setDisabled: ({ id, disabled, keepAdmin = false }) =>
-      write(() => (disabled ? disable(id, keepAdmin) : run(ENABLE, id))),
-    setAdmin: (change) => write(() => setAdmin(change)),
-    removePushesOf: (id) => removeSomeOf(id, { write, at: now() }),
-    removeAccount: (id) => write(() => remove(id), DISOWNING),
+    /** Ends links for the account. Throws `unauthenticated` when `keepSession` has ended meanwhile. */
+    setPasswordHash: (password: NewPassword) => write(() => replacePassword(password)),
+    /**
+     * Replaces the hash of the same password: sessions, links and tokens stay. Returns false when the
+     * password has changed since `tested`.
+     */
+    rehashPassword: ({ id, tested, passwordHash }: { id: number; tested: string; passwordHash: string }) =>
+      write(() => has(REHASH, id, tested, passwordHash)),
+    /**
+     * Disabling ends sessions, the links by and for the account, and messages that wait for its webhooks.
+     * With `keepAdmin`, throws `conflict` for the last administrator.
+     */
+    setDisabled: ({
+      id,
+      disabled,
+      keepAdmin = false,
+    }: {
+      id: number
+      disabled: boolean
+      keepAdmin?: boolean
+    }) => write(() => (disabled ? disable(id, keepAdmin) : run(ENABLE, id))),
+    /**
+     * Ends the links that the account made as an administrator. Throws `conflict` for the last administrator.
+     */
+    setAdmin: (change: { id: number; isAdmin: boolean }) => write(() => setAdmin(change)),
+    /** Removes some pushes of an account and resolves to their number, 0 when none is left. */
+    removePushesOf: (id: number) => removeSomeOf(id, { write, at: now() }),
+    /** Removes the account, which must own no pushes any more, with its API tokens. */
+    removeAccount: (id: number) => write(() => remove(id), DISOWNING),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { type ApiToken, requireTokenRoom } from '../../domain/account.ts'
 import { MINUTE } from '../../domain/time.ts'
-import type { ApiTokenStore, ApiTokenToStore, Authenticated } from '../accounts-contract.ts'
+import type { ApiTokenToStore, Authenticated } from '../accounts-contract.ts'
 import { inactiveAccount } from '../refusals.ts'
 import { insertInto, type RowOf, select, statement } from '../statements.ts'
 import { all, first, has, isThere, type Parts, run, type Step, together } from '../steps.ts'
@@ -25,7 +25,7 @@ export function createApiTokens({
   steps: { read, write },
   now,
   trusted,
-}: Pick<Parts, 'steps' | 'now' | 'trusted'>): ApiTokenStore {
+}: Pick<Parts, 'steps' | 'now' | 'trusted'>) {
   /**
    * Tokens of one account are added one after another, so that neither their number nor their names can be
    * raced.
@@ -42,6 +42,7 @@ export function createApiTokens({
     return (await read(() => all(OF_ACCOUNT, accountId))).map(presentToken)
   }
 
+  /** Returns null for an unknown token and for a disabled account. */
   async function findByHash(hash: Uint8Array): Promise<Authenticated | null> {
     const [token, account] = await read(
       () => together(first(BY_HASH, hash), first(OWNER, hash)),
@@ -51,6 +52,7 @@ export function createApiTokens({
     return { tokenId: token.id, lastUsedAt: token.lastUsedAt, account: presentAccount(account) }
   }
 
+  /** Writes at most once a minute, and nothing while the clock is in doubt. */
   async function noteUse({ tokenId, lastUsedAt }: Authenticated): Promise<void> {
     const time = trusted()
     if (time === null) return
@@ -60,11 +62,15 @@ export function createApiTokens({
   }
 
   return {
-    addApiToken: (token) => write(() => add(token), { grows: true }),
+    /**
+     * Throws `invalid` above MAX_API_TOKENS, `conflict` for a name in use, `unauthenticated` when the session
+     * has ended.
+     */
+    addApiToken: (token: ApiTokenToStore) => write(() => add(token), { grows: true }),
     listApiTokens,
     findByHash,
     noteUse,
-    removeApiToken: (id) => write(() => run(REMOVE, id)),
+    removeApiToken: (id: number) => write(() => run(REMOVE, id)),
   }
 }
 

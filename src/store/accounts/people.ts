@@ -1,7 +1,7 @@
 // Accounts as administrators see them: pages of a search, and the space that each one uses.
 
 import { type ListedAccount, PEOPLE_PAGE_SIZE } from '../../domain/account.ts'
-import type { PageOfPeople, PeopleStore, Usage } from '../accounts-contract.ts'
+import type { PageOfPeople, Usage } from '../accounts-contract.ts'
 import { select, statement } from '../statements.ts'
 import { all, breathe, first, type Steps } from '../steps.ts'
 import { accounts } from '../tables.ts'
@@ -34,11 +34,10 @@ const MEASURE = statement<{ pushes: number; bytes: number; last: number | null }
     ) AS step`,
 )
 
-export function createPeople({ read }: Steps): PeopleStore {
-  async function listPeople({
-    search,
-    pageNumber,
-  }: Parameters<PeopleStore['listPeople']>[0]): Promise<PageOfPeople> {
+export function createPeople({ read }: Steps) {
+  /** Lists accounts whose address contains `search`, by address, 25 a page from page 1. */
+  async function listPeople(asked: { search: string; pageNumber: number }): Promise<PageOfPeople> {
+    const { search, pageNumber } = asked
     const part = search.trim().toLowerCase()
     // PostgreSQL takes no such character as text, and no address contains one.
     if (part.includes('\0')) return { people: [], total: 0 }
@@ -63,6 +62,7 @@ export function createPeople({ read }: Steps): PeopleStore {
     }
   }
 
+  /** Counts the administrators who may sign in with a password alone. */
   const countUnprotectedAdmins = async () => (await read(() => first(UNPROTECTED)))?.n ?? 0
 
   return { listPeople, measureUsage, countUnprotectedAdmins }

@@ -2,7 +2,7 @@
 // last.
 
 import { NO_CHOICES } from '../../domain/push-choices.ts'
-import type { PreferenceStore, Preferences } from '../accounts-contract.ts'
+import type { Preferences } from '../accounts-contract.ts'
 import { addTo, select, statement } from '../statements.ts'
 import { first, isThere, run, type Step, type Steps } from '../steps.ts'
 import { preferences } from '../tables.ts'
@@ -17,7 +17,7 @@ const NOTHING_CHOSEN: Preferences = {
   ...{ template: null, recipient: null, mailEvents: null, mailLanguage: null },
 }
 
-export function createPreferences({ read, write }: Steps): PreferenceStore {
+export function createPreferences({ read, write }: Steps) {
   function* keep(accountId: number, changed: Partial<Preferences>): Step<void> {
     if ((yield* lockAccount(accountId)) === null) return
     const before = yield* first(FIND, accountId)
@@ -25,6 +25,7 @@ export function createPreferences({ read, write }: Steps): PreferenceStore {
     yield* add({ ...NOTHING_CHOSEN, ...before, ...changed, accountId })
   }
 
+  /** Returns null for an account that has chosen nothing. */
   async function find(id: number): Promise<Preferences | null> {
     const found = await read(() => first(FIND, id), isThere)
     if (found === null) return null
@@ -34,6 +35,8 @@ export function createPreferences({ read, write }: Steps): PreferenceStore {
 
   return {
     find,
-    keep: ({ accountId, ...changed }) => write(() => keep(accountId, changed), { grows: true }),
+    /** Changes the given ones. Does nothing when the account was removed. */
+    keep: ({ accountId, ...changed }: Partial<Preferences> & { accountId: number }) =>
+      write(() => keep(accountId, changed), { grows: true }),
   }
 }

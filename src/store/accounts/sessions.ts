@@ -9,7 +9,7 @@ import {
 } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
 import { DAY, MINUTE } from '../../domain/time.ts'
-import type { SessionStore, SessionToStore, SignedIn } from '../accounts-contract.ts'
+import type { SessionToStore, SignedIn } from '../accounts-contract.ts'
 import { inactiveAccount } from '../refusals.ts'
 import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, first, has, isThere, type Parts, run, type Step, together } from '../steps.ts'
@@ -17,6 +17,7 @@ import { accounts, sessions } from '../tables.ts'
 import { lockAccount, presentAccount } from './accounts.ts'
 
 type SessionRow = RowOf<typeof sessions>
+type SessionOfAccount = { accountId: number; id: number }
 
 /** Sessions that have ended are removed with each sign-in, so many at once. */
 const REMOVED_AT_ONCE = 500
@@ -49,7 +50,7 @@ const REMOVE = statement('DELETE FROM sessions WHERE id = $1')
 const REMOVE_ONE = statement('DELETE FROM sessions WHERE account_id = $1 AND id = $2')
 const REMOVE_OTHERS = statement('DELETE FROM sessions WHERE account_id = $1 AND id <> $2')
 
-export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>): SessionStore {
+export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
   /**
    * The account is locked, so that its password does not change meanwhile and other nodes add no session at
    * the same time.
@@ -74,6 +75,7 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
     for (const { id } of [...tooMany, ...ended]) yield* run(REMOVE, id)
   }
 
+  /** Returns null for a session that has ended, and for a disabled account. */
   async function findByHash(hash: Uint8Array): Promise<SignedIn | null> {
     const [row, account] = await read(
       () => together(first(BY_HASH, hash), first(SIGNED_IN_BY, hash)),
@@ -84,6 +86,7 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
     return isSessionEnded(session, now()) ? null : { account: presentAccount(account), session }
   }
 
+  /** Writes at most once a minute. */
   async function noteUse({ id, lastSeenAt }: Session): Promise<void> {
     const time = now()
     if (Math.abs(time - lastSeenAt) >= MINUTE) await write(() => run(SET_LAST_SEEN, id, time))
@@ -97,13 +100,22 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
   }
 
   return {
-    addSession: (session) => write(() => add(session)),
+    /** Throws `unauthenticated` when the account is disabled or its password has changed. */
+    addSession: (session: SessionToStore) => write(() => add(session)),
     findByHash,
     noteUse,
-    confirmSession: (session) => write(() => confirm(session)),
-    listSessions: async (accountId) => (await read(() => listOf(accountId, now()))).map(presentSession),
-    removeSession: ({ accountId, id }) => write(() => run(REMOVE_ONE, accountId, id)),
-    removeOtherSessions: ({ accountId, id }) => write(() => run(REMOVE_OTHERS, accountId, id)),
+    /**
+     * Notes that the password was given in this session. Returns false when session or password has changed
+     * meanwhile.
+     */
+    confirmSession: (session: { id: number; tested: string }) => write(() => confirm(session)),
+    /** Lists the latest seen first. */
+    listSessions: async (accountId: number) =>
+      (await read(() => listOf(accountId, now()))).map(presentSession),
+    removeSession: ({ accountId, id }: SessionOfAccount) => write(() => run(REMOVE_ONE, accountId, id)),
+    /** Removes all sessions of the account but this one. */
+    removeOtherSessions: ({ accountId, id }: SessionOfAccount) =>
+      write(() => run(REMOVE_OTHERS, accountId, id)),
   }
 }
 

@@ -1,6 +1,6 @@
 // The second factor of an account: a sealed secret and hashed recovery codes.
 
-import type { NewTwoFactor, TwoFactorStore } from '../accounts-contract.ts'
+import type { NewTwoFactor } from '../accounts-contract.ts'
 import { addTo, select, statement } from '../statements.ts'
 import { all, has, run, type Step, type Steps } from '../steps.ts'
 import { recoveryCodes } from '../tables.ts'
@@ -20,13 +20,18 @@ const USE_CODE = statement<object>(
   'DELETE FROM recovery_codes WHERE account_id = $1 AND hash = $2 RETURNING account_id',
 )
 
-export function createTwoFactor({ read, write }: Steps): TwoFactorStore {
+export function createTwoFactor({ read, write }: Steps) {
   return {
-    set: (factor) => write(() => setTwoFactor(factor), { grows: true }),
-    remove: (accountId) => write(() => removeTwoFactor(accountId)),
-    useStep: ({ accountId, step }) => write(() => has(USE_STEP, accountId, step)),
-    useRecoveryCode: ({ accountId, hash }) => write(() => has(USE_CODE, accountId, hash)),
-    countRecoveryCodes: async (accountId) => (await read(() => all(CODES, accountId))).length,
+    /** Returns false when the account has a second factor already. */
+    set: (factor: NewTwoFactor) => write(() => setTwoFactor(factor), { grows: true }),
+    remove: (accountId: number) => write(() => removeTwoFactor(accountId)),
+    /** Returns false when the code of this step, or of a later one, was used before. */
+    useStep: ({ accountId, step }: { accountId: number; step: number }) =>
+      write(() => has(USE_STEP, accountId, step)),
+    /** Returns false for an unknown or used code. Each works once. */
+    useRecoveryCode: ({ accountId, hash }: { accountId: number; hash: Buffer }) =>
+      write(() => has(USE_CODE, accountId, hash)),
+    countRecoveryCodes: async (accountId: number) => (await read(() => all(CODES, accountId))).length,
   }
 }
 

@@ -1,8 +1,8 @@
 // The events of accounts: read by number, removed after a week. And those that nobody's visit makes happen:
 // what expires soon, and what administrators are told.
 
-import { expiresSoon, KEPT_FOR, SOON } from '../../domain/events.ts'
-import type { EventLook, EventRange, EventStore, ToldEvent } from '../notices-contract.ts'
+import { type EventType, expiresSoon, KEPT_FOR, SOON } from '../../domain/events.ts'
+import type { EventLook, EventRange, ToldEvent } from '../notices-contract.ts'
 import { lockPushes } from '../pushes/push-locks.ts'
 import { forSome, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, only, type Parts, run, type Step } from '../steps.ts'
@@ -44,11 +44,9 @@ const ENDING = statement<{ id: number; ownerId: number | null; expiresAt: number
   WHERE expired_on IS NULL AND (expires_at, id) > ($1, $2) AND expires_at <= $3 ORDER BY expires_at, id LIMIT ${MANY}`,
 )
 
-export function createEventLog({
-  steps,
-  now,
-  trusted,
-}: Pick<Parts, 'steps' | 'now' | 'trusted'>): EventStore {
+type Waiters = { accountIds: readonly number[]; tokenIds: readonly number[] }
+
+export function createEventLog({ steps, now, trusted }: Pick<Parts, 'steps' | 'now' | 'trusted'>) {
   const { read, write } = steps
 
   function* list(accountId: number, after: number): Step<EventRange & { events: ToldEvent[] }> {
@@ -58,7 +56,7 @@ export function createEventLog({
     return { ...range, events }
   }
 
-  function* look({ accountIds, tokenIds }: Parameters<EventStore['look']>[0]): Step<EventLook> {
+  function* look({ accountIds, tokenIds }: Waiters): Step<EventLook> {
     const counts = yield* LAST(accountIds)
     const tokens = yield* VALID(tokenIds)
     return {
@@ -82,27 +80,41 @@ export function createEventLog({
   }
 
   return {
-    listEvents: ({ accountId, after }) =>
+    /**
+     * Lists some events after that number, oldest first, and the range of all. Once this resolves, they are
+     * durable.
+     */
+    listEvents: ({ accountId, after }: { accountId: number; after: number }) =>
       read(
         () => list(accountId, after),
         ({ last }) => last <= after,
       ),
-    look: (at) =>
+    /**
+     * Finds, for clients that wait, the last number that each account ever had, and which of the API tokens
+     * are valid.
+     */
+    look: (at: Waiters) =>
       read(
         () => look(at),
         ({ validTokens }) => validTokens.size === at.tokenIds.length,
       ),
-    tellAdmins: (event) =>
+    /** Notifies all active administrators. */
+    tellAdmins: (event: { type: EventType; data: object }) =>
       write(function* () {
         const admins = yield* all(ADMINS)
         yield* lockCounts(admins.map(({ id }) => id))
         for (const [n, { id }] of admins.entries())
           yield* tellAccount(id, { ...event, at: now() }, { pushId: null, forEverybody: n === 0 })
       }),
+    /**
+     * Notifies the owners of some pushes that they expire soon, once for each push. Resolves to the number of
+     * pushes it looked at.
+     */
     async tellExpiring() {
       const at = trusted()
       return at === null ? 0 : write(() => tellSome(at))
     },
+    /** Removes some old events and resolves to their number. */
     removeOld: async () => (await write(() => all(REMOVE_OLD, now() - KEPT_FOR))).length,
   }
 }

@@ -3,7 +3,7 @@
 
 import { randomBase32 } from '../../crypto/random.ts'
 import { describePush, type EventType } from '../../domain/events.ts'
-import type { StoredPush } from '../contract.ts'
+import type { StoredPush } from '../pushes-contract.ts'
 import { locked, statement } from '../statements.ts'
 import { first, run, type Step, together } from '../steps.ts'
 import { type ToldEvent, tellWebhooks } from './webhooks.ts'

@@ -3,7 +3,7 @@
 // in a try loses nothing.
 
 import { type DeliveryError, FAILED_KEPT, GIVE_UP_AFTER, LEASE, nextTryAt } from '../../domain/outbox.ts'
-import type { DueMessage, OutboxCounts, OutboxStore } from '../notices-contract.ts'
+import type { DueMessage, OutboxCounts } from '../notices-contract.ts'
 import { addTo, causing, forSome, locked, type RowOf, select, statement } from '../statements.ts'
 import { first, isThere, type Parts, run, type Step } from '../steps.ts'
 import { outbox } from '../tables.ts'
@@ -94,10 +94,7 @@ export function createBell() {
   }
 }
 
-export function createOutbox({
-  steps: { read, write },
-  trusted,
-}: Pick<Parts, 'steps' | 'trusted'>): OutboxStore {
+export function createOutbox({ steps: { read, write }, trusted }: Pick<Parts, 'steps' | 'trusted'>) {
   function* takeDue(busy: readonly number[], onlyMail: boolean): Step<DueMessage | null> {
     const now = trusted()
     for (let looked = 0; now !== null && looked < SOME; looked += 1) {
@@ -124,14 +121,25 @@ export function createOutbox({
   }
 
   return {
-    takeDue: (busy, { onlyMail = false } = {}) => write(() => takeDue(busy, onlyMail)),
+    /**
+     * Takes the message that has been due for longest, unless its receiver is `busy`: ids of webhooks, and 0
+     * for mail. Gives up those that are too old. Returns null when nothing is due.
+     */
+    takeDue: (busy: readonly number[], { onlyMail = false } = {}) => write(() => takeDue(busy, onlyMail)),
+    /** Makes due what waits after a failed try: for the start of a node, whose settings may have changed. */
     async hasten() {
       const now = trusted()
       if (now !== null) await write(() => run(HASTEN_ALL, now, now + LEASE))
     },
+    /** Returns when the next message is due, which may be in the past; null when none is. */
     findNextDue: async () => (await read(() => first(NEXT_DUE), isThere))?.at ?? null,
-    settleTry: (message, error) => write(() => settleTry(message, error)),
-    async countOf(accountId) {
+    /**
+     * Removes a message that was delivered (no `error`), or plans its next try. The other messages for its
+     * webhook wait for that too, and are due at once after a delivery. Does nothing when the message was
+     * removed meanwhile.
+     */
+    settleTry: (message: DueMessage, error: DeliveryError | null) => write(() => settleTry(message, error)),
+    async countOf(accountId: number): Promise<OutboxCounts> {
       const counts = await read(() => first(COUNT_OF, accountId))
       return { waiting: counts?.waiting ?? 0, failed: counts?.failed ?? 0 }
     },

@@ -3,7 +3,7 @@
 import { type DomainError, invalidFields } from '../../domain/errors.ts'
 import type { EventType } from '../../domain/events.ts'
 import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../domain/outbox.ts'
-import type { StoredWebhook, WebhookStore, WebhookToStore } from '../notices-contract.ts'
+import type { ListedWebhook, StoredWebhook, WebhookToStore } from '../notices-contract.ts'
 import { inactiveAccount } from '../refusals.ts'
 import { causing, insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
 import { all, first, has, isThere, type Parts, run, type Step } from '../steps.ts'
@@ -70,7 +70,7 @@ export function* noteDelivery(
   yield* error === null ? run(DELIVERED, id, now) : run(FAILED, id, error)
 }
 
-export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>): WebhookStore {
+export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
   /** Webhooks of one account are added one after another, so that their number cannot be raced. */
   function* add({ events, ...webhook }: WebhookToStore): Step<StoredWebhook> {
     const { accountId } = webhook
@@ -89,14 +89,22 @@ export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'ste
   }
 
   return {
-    addWebhook: (webhook) => write(() => add(webhook), { grows: true }),
-    listWebhooks: async (accountId) => (await read(() => all(LIST_OF, accountId))).map(present),
-    async findWebhook(id) {
+    /** Throws `invalid` above MOST_WEBHOOKS, `unauthenticated` when the account is not active. */
+    addWebhook: (webhook: WebhookToStore) => write(() => add(webhook), { grows: true }),
+    listWebhooks: async (accountId: number | null): Promise<ListedWebhook[]> =>
+      (await read(() => all(LIST_OF, accountId))).map(present),
+    async findWebhook(id: number): Promise<StoredWebhook | null> {
       const row = await read(() => first(FIND, id), isThere)
       return row && present(row)
     },
-    removeWebhook: (of) => write(() => remove(of)),
-    noteTest: (id, error) => write(() => noteDelivery(id, { error, now: now() })),
+    /**
+     * Removes the webhook and its messages. Returns false when this account, or null the administrators, have
+     * no such webhook.
+     */
+    removeWebhook: (of: { id: number; accountId: number | null }) => write(() => remove(of)),
+    /** Records how a test went. */
+    noteTest: (id: number, error: DeliveryError | null) =>
+      write(() => noteDelivery(id, { error, now: now() })),
   }
 }
 

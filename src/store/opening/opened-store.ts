@@ -4,10 +4,9 @@ import type { Keyring } from '../../crypto/keyring.ts'
 import type { Doubt, Trusted } from '../../domain/clock.ts'
 import type { Job } from '../../domain/job.ts'
 import type { Now, Uptime } from '../../domain/time.ts'
-import type { Store } from '../contract.ts'
+import type { SharedState, Store } from '../contract.ts'
 import type { DatabaseReport } from '../database-contract.ts'
 import type { BucketOptions } from '../s3/bucket.ts'
-import type { SharedState } from '../shared-contract.ts'
 import type { Alone, Steps } from '../steps.ts'
 
 /** What a command has of a database, without its operations. */

@@ -11,6 +11,7 @@ import { findKeyProblem, removeLeftKeys } from '../folder/key-file.ts'
 import { createNodeNoteFile } from '../folder/notes.ts'
 import { type Keys, writeClockMark } from '../instance.ts'
 import { createBell } from '../notices/outbox.ts'
+import { createOperations } from '../operations.ts'
 import {
   type Changing,
   createDatabase,
@@ -34,7 +35,6 @@ import { setBackDates } from '../pushes/doubted-dates.ts'
 import { createImports } from '../pushes/imports.ts'
 import type { Effect } from '../steps.ts'
 import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
-import { createOperations } from './operations.ts'
 
 export type PostgresStoreOptions = CommonStoreOptions & {
   /** All nodes have the same instance key. */

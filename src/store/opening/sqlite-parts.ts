@@ -10,6 +10,7 @@ import { createFreeSpace, createReserve, findWriteProblem } from '../folder/disk
 import { findKeyProblem } from '../folder/key-file.ts'
 import { type Keys, readClockMark } from '../instance.ts'
 import { createBell } from '../notices/outbox.ts'
+import { createOperations } from '../operations.ts'
 import { createImports } from '../pushes/imports.ts'
 import { type Checkpointer, createCheckpointer, truncateLog } from '../sqlite/checkpoint.ts'
 import { createClockKeeping, createClockMarker } from '../sqlite/clock-keeping.ts'
@@ -22,7 +23,6 @@ import { removeOldCopies } from '../sqlite/migration-copy.ts'
 import { createAlone, createDrive, createSteps } from '../sqlite/run-steps.ts'
 import type { Effect } from '../steps.ts'
 import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
-import { createOperations } from './operations.ts'
 
 export type StoreOptions = CommonStoreOptions & {
   /** Null for the one in the data folder. */

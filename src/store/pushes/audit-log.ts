@@ -9,7 +9,6 @@ import {
   type NewEntry,
   PAGE_SIZE,
 } from '../../domain/audit.ts'
-import type { AuditStore } from '../contract.ts'
 import { forSome, type RowOf, select, statement } from '../statements.ts'
 import { all, breathe, first, isThere, run, type Step, type Steps } from '../steps.ts'
 import { auditEntries, pushState } from '../tables.ts'
@@ -47,7 +46,7 @@ const SHORTEN = statement(
 )
 
 /** The log of a push that was purged meanwhile is empty. */
-export function createAuditLog({ read }: Pick<Steps, 'read'>): AuditStore {
+export function createAuditLog({ read }: Pick<Steps, 'read'>) {
   /**
    * The ids of the last `most` entries, the last one first. Entries that are added meanwhile are left out.
    */
@@ -70,6 +69,7 @@ export function createAuditLog({ read }: Pick<Steps, 'read'>): AuditStore {
     return (await read(() => FIND(ids, pushId))).map(presentEntry)
   }
 
+  /** Lists entries oldest first; `pageNumber` counts from 1. */
   async function listPage({ id }: { id: number }, pageNumber: number): Promise<AuditEntry[]> {
     const state = await read(() => first(STATE, id), isThere)
     const left = (state?.auditEntries ?? 0) - (pageNumber - 1) * PAGE_SIZE
@@ -77,6 +77,7 @@ export function createAuditLog({ read }: Pick<Steps, 'read'>): AuditStore {
     return find(id, (await listLastIds(state, left)).slice(-PAGE_SIZE))
   }
 
+  /** Yields the whole log, oldest first, a piece at a time. */
   async function* readAll({ id }: { id: number }): AsyncGenerator<AuditEntry[]> {
     const state = await read(() => first(STATE, id), isThere)
     if (state === null) return

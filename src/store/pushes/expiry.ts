@@ -4,7 +4,6 @@
 
 import type { Visit } from '../../domain/audit.ts'
 import { decideLapse, decideLoss, forward } from '../../domain/visits.ts'
-import type { ExpiryStore } from '../contract.ts'
 import { statement } from '../statements.ts'
 import { all, first, isThere, type Parts, run, type Step, type Steps } from '../steps.ts'
 import { shortenLog } from './audit-log.ts'
@@ -46,10 +45,8 @@ const DISOWN = [LIVE, ENDED].flatMap((which) => [
 /** Expiry by time adds no entry to a log. */
 const NO_ENTRIES = { hasRoom: true }
 
-export function createExpiry({
-  steps: { read, write },
-  trusted,
-}: Pick<Parts, 'steps' | 'trusted'>): ExpiryStore {
+export function createExpiry({ steps: { read, write }, trusted }: Pick<Parts, 'steps' | 'trusted'>) {
+  /** Returns when the next live push runs out of time, which may be in the past; null when none is live. */
   const findNextLapse = async () => (await read(() => first(NEXT_LAPSE), isThere))?.at ?? null
 
   /** Passes over pushes that are in use, if it `skips` them. */
@@ -66,6 +63,7 @@ export function createExpiry({
     return ended
   }
 
+  /** Writes the expiry by time of some pushes and resolves to their number. */
   async function expireLapsed(): Promise<number> {
     const at = trusted()
     if (at === null) return 0
@@ -74,7 +72,10 @@ export function createExpiry({
     })
   }
 
-  /** Looks at the owner's live pushes only if some push of the instance is due, which is rare. */
+  /**
+   * Writes the expiry by time of all pushes of one owner, however many others are due. Reads the owner's live
+   * pushes only if some push of the instance is due, which is rare.
+   */
   async function expireLapsedOf(ownerId: number): Promise<void> {
     for (let done = 1; done > 0; ) {
       const [next, at] = [await findNextLapse(), trusted()]
@@ -89,7 +90,8 @@ export function createExpiry({
     findNextLapse,
     expireLapsed,
     expireLapsedOf,
-    purgeExpired: ({ of, until }) =>
+    /** Removes all trace of some pushes that expired at `until` or before, and resolves to their number. */
+    purgeExpired: ({ of, until }: { of: 'anonymous' | 'owned'; until: number }) =>
       untilRemoved(write, function* () {
         return yield* remove(yield* listPurgeable[of](until), { at: until, skips: true })
       }),

@@ -2,7 +2,7 @@
 // marked as used until it lapses.
 
 import { conflict } from '../../domain/errors.ts'
-import type { IdempotencyStore, KeyToStore } from '../contract.ts'
+import type { KeyToStore } from '../pushes-contract.ts'
 import { forSome, insertUnlessThere, locked, select, statement } from '../statements.ts'
 import { all, first, type Parts, run, type Step } from '../steps.ts'
 import { idempotencyAnswers, idempotencyKeys } from '../tables.ts'
@@ -31,11 +31,7 @@ const USED = 'This Idempotency-Key has just been used.'
 
 type Used = { lookup: Uint8Array; slot: number | null }
 
-export function createIdempotencyKeys({
-  steps,
-  now,
-  trusted,
-}: Pick<Parts, 'steps' | 'now' | 'trusted'>): IdempotencyStore {
+export function createIdempotencyKeys({ steps, now, trusted }: Pick<Parts, 'steps' | 'now' | 'trusted'>) {
   function* find(lookup: Uint8Array): Step<{ answer: Uint8Array | null } | null> {
     const key = yield* first(FIND, lookup)
     if (key === null || key.lapsesAt <= now()) return null
@@ -53,12 +49,14 @@ export function createIdempotencyKeys({
   }
 
   return {
+    /** Returns null for a key that was not used or has lapsed. A null `answer`: its push has ended. */
     // A used key is answered as the create itself was; a new one says of nothing that it has ended.
-    findKey: (lookup) =>
+    findKey: (lookup: Uint8Array) =>
       steps.read(
         () => find(lookup),
         (found) => found === null,
       ),
+    /** Removes some lapsed keys and resolves to their number. */
     removeLapsed: () => steps.write(removeLapsed),
   }
 }

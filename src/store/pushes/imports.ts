@@ -1,10 +1,14 @@
 // Stores what is imported from another server, within the one transaction of an import.
 
+import type { Account } from '../../domain/account.ts'
+import type { EntryToImport } from '../../domain/audit.ts'
+import type { Push } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { findForImport, insertAccount } from '../accounts/accounts.ts'
 import { importToken } from '../accounts/api-tokens.ts'
 import { importTwoFactor } from '../accounts/two-factor.ts'
-import type { Import, ImportLook, ImportStore, PushToImport } from '../import-contract.ts'
+import type { Credentials } from '../accounts-contract.ts'
+import type { SealedFile, SealedLabels, SealedSecrets } from '../sealed-contract.ts'
 import { insertUnlessThere, select } from '../statements.ts'
 import { type Alone, has, type Parts, type Run, type Step } from '../steps.ts'
 import { imported } from '../tables.ts'
@@ -13,33 +17,62 @@ import { insertPush } from './push-rows.ts'
 const FIND = select(imported, 'WHERE mark = $1')
 const insert = insertUnlessThere(imported)
 
-export function createImports({
-  alone,
-  ...parts
-}: Pick<Parts, 'steps' | 'now'> & { alone: Alone }): ImportStore {
+export type AccountToImport = Pick<Credentials, 'passwordHash' | 'totpStep'> &
+  Pick<Account, 'email' | 'isAdmin' | 'disabledAt' | 'createdAt'>
+
+export type PushToImport = {
+  push: Push
+  lookup: Buffer
+  keyNumber: number
+  /** Null for an expired push. */
+  secrets: SealedSecrets | null
+  labels: SealedLabels | null
+  /** Uploads of this import. */
+  files: SealedFile[]
+  entries: EntryToImport[]
+}
+
+export function createImports({ alone, ...parts }: Pick<Parts, 'steps' | 'now'> & { alone: Alone }) {
   return {
-    importAll: (work) => alone((run) => work(createImport(run, parts.now))),
+    /**
+     * Runs `work` in one transaction: all of it happens, or nothing. It may run several times. Every other
+     * change may wait meanwhile, so no server may serve from this store: throws `conflict` when one does.
+     */
+    importAll: (work: (transaction: Import) => Promise<void>) =>
+      alone((run) => work(createImport(run, parts.now))),
     isKnown: createImportLook(parts.steps).isKnown,
   }
 }
 
-/** What is here already. */
-export function createImportLook({ read }: Pick<Parts['steps'], 'read'>): ImportLook {
+/** Finds what was imported before; enough for a dry run. */
+export function createImportLook({ read }: Pick<Parts['steps'], 'read'>) {
   return {
-    isKnown: (marks) => read(() => isKnown(marks)),
-    findAccount: (email) => read(() => findForImport(email)),
+    isKnown: (marks: readonly Uint8Array[]) => read(() => isKnown(marks)),
+    findAccount: (email: string) => read(() => findForImport(email)),
   }
 }
 
-function createImport(run: Run, now: Now): Import {
+/** The operations of one import. Nothing is visible elsewhere before it ends. One call at a time. */
+export type Import = ReturnType<typeof createImport>
+
+export type ImportLook = ReturnType<typeof createImportLook>
+
+function createImport(run: Run, now: Now) {
   return {
-    isKnown: (marks) => run(isKnown(marks)),
-    remember: async (mark) => void (await run(insert({ mark }))),
-    findAccount: (email) => run(findForImport(email)),
-    addAccount: async (account) => (await run(insertAccount(account))).id,
-    setTotpSecret: (secret) => run(importTwoFactor(secret)),
-    addApiToken: (token) => run(importToken({ ...token, createdAt: now() })),
-    addPush: (push) => run(addPush(push)),
+    isKnown: (marks: readonly Uint8Array[]) => run(isKnown(marks)),
+    /** `mark`: a keyed hash of an imported row. */
+    remember: async (mark: Uint8Array): Promise<void> => void (await run(insert({ mark }))),
+    findAccount: (email: string) => run(findForImport(email)),
+    /** Resolves to its id, which the sealed secret of a second factor is bound to. */
+    addAccount: async (account: AccountToImport) => (await run(insertAccount(account))).id,
+    setTotpSecret: (secret: { accountId: number; sealedSecret: Uint8Array; step: number | null }) =>
+      run(importTwoFactor(secret)),
+    /**
+     * The token has no prefix to show. Finds another name where this one is taken, and skips a known hash.
+     */
+    addApiToken: (token: { accountId: number; name: string; hash: Buffer }) =>
+      run(importToken({ ...token, createdAt: now() })),
+    addPush: (push: PushToImport) => run(addPush(push)),
   }
 }
 

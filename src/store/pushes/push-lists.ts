@@ -2,7 +2,8 @@
 
 import { PAGE_SIZE } from '../../domain/audit.ts'
 import { MOST_OPENED, MOST_UNSEEN, type PushCounts, type PushFacts } from '../../domain/listing.ts'
-import type { ListedPush, PushListStore, SealedTexts } from '../contract.ts'
+import type { ListedPush, SealedTexts } from '../pushes-contract.ts'
+import type { SealedLabels } from '../sealed-contract.ts'
 import { forSome, namesOf, type RowOf, select, statement } from '../statements.ts'
 import { all, breathe, first, isThere, type Parts, run, type Statement, type Step } from '../steps.ts'
 import { pushes, pushLabels, pushState } from '../tables.ts'
@@ -114,13 +115,27 @@ const MARK_SEEN = statement(
   WHERE push_id = $2 AND EXISTS (SELECT 1 FROM pushes WHERE id = $2 AND owner_id = $1)`,
 )
 
+type OwnerList = { ownerId: number; expired: boolean }
+type OwnedIds = { ownerId: number; ids: readonly number[] }
+type PageOfList = OwnerList & {
+  pageNumber: number
+  pageSize?: number
+  until?: number | null
+  beforeId?: number | null
+  skip?: number
+}
+
 export function createPushLists({
   steps: { read, write },
   now,
   trusted,
-}: Pick<Parts, 'steps' | 'now' | 'trusted'>): PushListStore {
+}: Pick<Parts, 'steps' | 'now' | 'trusted'>) {
   const findDoubted = () => (trusted() === null ? now() : null)
 
+  /**
+   * Lists newest first, 50 a page by default, from page 1. `until`: created by that time; `beforeId`: stored
+   * before that push; `skip`: how many are left out, in place of whole pages.
+   */
   async function listPushes({
     ownerId,
     expired,
@@ -129,7 +144,7 @@ export function createPushLists({
     until = null,
     beforeId = null,
     skip = (pageNumber - 1) * pageSize,
-  }: Parameters<PushListStore['listPushes']>[0]): Promise<ListedPush[]> {
+  }: PageOfList): Promise<ListedPush[]> {
     const list = { expired, doubted: findDoubted() }
     const values = [ownerId, beforeId ?? Number.MAX_SAFE_INTEGER, pageSize, skip]
     const rows = await read(() =>
@@ -138,12 +153,14 @@ export function createPushLists({
     return rows.map(presentListed)
   }
 
-  async function listByIds({ ownerId, ids }: Parameters<PushListStore['listByIds']>[0]) {
+  /** Lists these pushes in this order, without those that are not this owner's. */
+  async function listByIds({ ownerId, ids }: OwnedIds) {
     const rows = new Map((await read(() => BY_IDS(ids, ownerId))).map((row) => [row.id, row]))
     return ids.flatMap((id) => rows.get(id) ?? []).map(presentListed)
   }
 
-  async function* readFacts({ ownerId, expired }: Parameters<PushListStore['readFacts']>[0]) {
+  /** Yields the facts of all pushes of a list, newest first, a piece at a time. */
+  async function* readFacts({ ownerId, expired }: OwnerList): AsyncGenerator<PushFacts[]> {
     for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null; ) {
       const [list, last] = [{ expired, doubted: findDoubted() }, before]
       const piece: PushFacts[] = await read(() => FACTS(list, ownerId, last))
@@ -163,30 +180,43 @@ export function createPushLists({
     })
   }
 
-  function* markSeen({ ownerId, ids }: Parameters<PushListStore['markSeen']>[0]): Step<void> {
+  function* markSeen({ ownerId, ids }: OwnedIds): Step<void> {
     for (const id of [...ids].sort((one, other) => one - other)) yield* run(MARK_SEEN, ownerId, id)
   }
 
   return {
     listPushes,
     readFacts,
-    listOpened: async (ownerId) => (await read(() => all(OPENED, ownerId))).map(presentListed),
-    countUnseen: async (ownerId) =>
+    /**
+     * Lists, newest first, the pushes that ended by their last view, at which their owner has not looked
+     * since. Looks only through the newest of the ended pushes, whose number is bounded.
+     */
+    listOpened: async (ownerId: number) => (await read(() => all(OPENED, ownerId))).map(presentListed),
+    /**
+     * Counts pushes that were opened since their owner looked, `MOST_UNSEEN` at most. Looks only through the
+     * newest of the live and of the ended pushes, whose number is bounded.
+     */
+    countUnseen: async (ownerId: number) =>
       (
         await read(
           () => first(UNSEEN, ownerId),
           (found) => found?.n === 0,
         )
       )?.n ?? 0,
-    readTexts: (ids) =>
+    /**
+     * Reads name and note of the existing ones of these pushes, in any order; at most a few hundred at once.
+     */
+    readTexts: (ids: readonly number[]) =>
       read(
         () => TEXTS(ids),
         (texts) => texts.length === ids.length,
       ),
     listByIds,
     countOwned,
-    markSeen: (which) => write(() => markSeen(which)),
-    findLabels: (id) => read(() => first(LABELS, id), isThere),
+    /** Records that the owner has seen all views of these pushes so far. Ignores other owners' pushes. */
+    markSeen: (which: OwnedIds) => write(() => markSeen(which)),
+    findLabels: (id: number): Promise<(SealedLabels & { seenViews: number }) | null> =>
+      read(() => first(LABELS, id), isThere),
   }
 }
 

@@ -2,8 +2,8 @@
 // `push_state`; all other rows of the push are read after it.
 
 import { DamageError } from '../../domain/errors.ts'
-import type { SealedContent, StoredPush } from '../contract.ts'
 import { lockCounts } from '../notices/events.ts'
+import type { SealedContent, StoredPush } from '../pushes-contract.ts'
 import type { SealedSecrets } from '../sealed-contract.ts'
 import { forSome, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
 import { first, type Step, together } from '../steps.ts'

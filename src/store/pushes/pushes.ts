@@ -1,6 +1,6 @@
 // Stored pushes. Each operation is one atomic step, durable when its promise resolves.
 
-import type { NewEntry } from '../../domain/audit.ts'
+import type { NewEntry, Visit } from '../../domain/audit.ts'
 import { DamageError } from '../../domain/errors.ts'
 import { isExpired, isLocked } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
@@ -15,6 +15,8 @@ import {
   forward,
 } from '../../domain/visits.ts'
 import { requireActive } from '../accounts/accounts.ts'
+import { tell } from '../notices/events.ts'
+import { enqueue } from '../notices/outbox.ts'
 import type {
   Claim,
   Claimed,
@@ -22,15 +24,12 @@ import type {
   EditToPush,
   PlainClaim,
   PlainClaimed,
-  PushStore,
   PushToStore,
   SealedPush,
   StoredPush,
   Visited,
   VisitToPush,
-} from '../contract.ts'
-import { tell } from '../notices/events.ts'
-import { enqueue } from '../notices/outbox.ts'
+} from '../pushes-contract.ts'
 import { takeAnswer } from '../requests.ts'
 import type { Mailing, SealedMails } from '../sealed-contract.ts'
 import { spendNonce } from '../shared-state.ts'
@@ -54,11 +53,9 @@ export type PushesOptions = {
   hasRoom: () => boolean
 }
 
-export function createPushes({
-  steps: { read, write, isRemote = false },
-  now,
-  hasRoom,
-}: PushesOptions): PushStore {
+type PushesToExpire = { ids: readonly number[]; ownerId: number; visit: Visit }
+
+export function createPushes({ steps: { read, write, isRemote = false }, now, hasRoom }: PushesOptions) {
   const room = () => ({ hasRoom: hasRoom() })
   /** When the next thing happens to this push, read under its lock. */
   const timeOf = (push: StoredPush) => forward(push, now())
@@ -161,7 +158,7 @@ export function createPushes({
     return yield* writeChange(before, change, room())
   }
 
-  function* expireSeveral({ ids, ownerId, visit }: Parameters<PushStore['expirePushes']>[0]): Step<number> {
+  function* expireSeveral({ ids, ownerId, visit }: PushesToExpire): Step<number> {
     let ended = 0
     for (const before of yield* lockPushes(ids))
       if (before.ownerId === ownerId && (yield* end(before, visit)) !== before) ended += 1
@@ -187,22 +184,59 @@ export function createPushes({
   const isLive = (push: StoredPush | null) => push !== null && push.expiredOn === null && !isLocked(push)
 
   return {
-    createPush: (push) => write(() => create(push), GROWS),
-    findPush: (lookup) => read(() => findPush(lookup), isLive),
-    findSealedPush: (lookup) =>
+    /**
+     * Stores a push with everything that belongs to it. Throws `unauthenticated` when its owner is not active
+     * or began anew, `too_many` when the creator's address has no room, and `conflict` when the idempotency
+     * key was used meanwhile. Counts an answer to a request for a secret in the same step; throws `gone` when
+     * the request takes no more, `not_found` when it was removed.
+     */
+    createPush: (push: PushToStore) => write(() => create(push), GROWS),
+    findPush: (lookup: Uint8Array) => read(() => findPush(lookup), isLive),
+    findSealedPush: (lookup: Uint8Array) =>
       read(
         () => findSealed(lookup),
         (found) => isLive(found?.push ?? null),
       ),
-    claimView: (asked) => write(() => claim(asked)),
-    claimPlain: (asked) => write(() => claimPlain(asked)),
-    refusePassphrase: (asked) => write(() => refuse(asked)),
-    expirePush: (asked) => write(() => expire(asked)),
-    expirePushes: (which) => write(() => expireSeveral(which)),
-    editPush: (asked) => write(() => edit(asked), GROWS),
-    mailLink: (mailing) => write(() => mailLink(mailing), GROWS),
-    unlockPush: (asked) => write(() => unlock(asked), GROWS),
-    hasGrants: (push) => read(() => findGrants(push), Boolean),
+    /**
+     * Counts a view, and expires the push when it was the last one. Never counts more views than the push
+     * allows, whatever the number of callers. Audits `failed_view` for a push that has expired. Returns null
+     * when there is no such push. Throws `conflict`, with no effect, when the nonce was spent before.
+     */
+    claimView: (asked: Claim) => write(() => claim(asked)),
+    /**
+     * Finds, opens and claims in one step, for a visit without a passphrase. `content` is null when the push
+     * has expired. Audits a missing passphrase. Returns a live push with files as it is, because its files
+     * must be checked before the claim.
+     */
+    claimPlain: <T>(asked: PlainClaim<T>) => write(() => claimPlain(asked)),
+    /**
+     * Audits and counts a wrong passphrase. `limited`: no more are checked for now; nothing was written. The
+     * last of `maxTries` (0: no limit) expires or locks the push.
+     */
+    refusePassphrase: (asked: VisitToPush & { maxTries: number }) => write(() => refuse(asked)),
+    /**
+     * Deletes a push. If it has expired by its last view, ends the grants; any other expired push stays
+     * unchanged.
+     */
+    expirePush: (asked: VisitToPush) => write(() => expire(asked)),
+    /**
+     * Deletes several pushes of one owner in one step. Resolves to the number that were not expired before.
+     */
+    expirePushes: (which: PushesToExpire) => write(() => expireSeveral(which)),
+    /**
+     * Changes labels and limits of a push of this owner as `decideEdit` decides, and audits a change. A
+     * refusal changes nothing. Returns null when this owner has no such push.
+     */
+    editPush: (asked: EditToPush) => write(() => edit(asked), GROWS),
+    /**
+     * Adds mails with the link, and audits it. `ended`: the push has expired. Returns null when this owner
+     * has no such push.
+     */
+    mailLink: (mailing: VisitToPush & Mailing) => write(() => mailLink(mailing), GROWS),
+    /** Does nothing to a push that is not locked or has expired. */
+    unlockPush: (asked: VisitToPush) => write(() => unlock(asked), GROWS),
+    /** Whether files of an expired push can still be downloaded. */
+    hasGrants: (push: StoredPush) => read(() => findGrants(push), Boolean),
   }
 }
 

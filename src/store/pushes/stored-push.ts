@@ -1,7 +1,7 @@
 // A push as its two rows say it: the one that is only read, and the one that a view changes.
 
 import { LAST_TIME } from '../../domain/time.ts'
-import type { StoredPush } from '../contract.ts'
+import type { StoredPush } from '../pushes-contract.ts'
 import type { RowOf } from '../statements.ts'
 import type { pushes, pushState } from '../tables.ts'
 

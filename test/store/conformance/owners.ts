@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY } from '../../../src/domain/time.ts'
-import type { EditToPush } from '../../../src/store/contract.ts'
+import type { EditToPush } from '../../../src/store/pushes-contract.ts'
 import { storePush, VISIT, view } from '../../support/store.ts'
 import { type OpenEngine, type OpenedEngine, readKinds } from './engine.ts'
 

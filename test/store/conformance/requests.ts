@@ -3,7 +3,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY, MINUTE } from '../../../src/domain/time.ts'
-import type { PushToStore } from '../../../src/store/contract.ts'
+import type { PushToStore } from '../../../src/store/pushes-contract.ts'
 import type { RequestToStore, StoredRequest } from '../../../src/store/requests-contract.ts'
 import { exampleRequest, storePush } from '../../support/store.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'

@@ -4,7 +4,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isDomainError } from '../../../src/domain/errors.ts'
-import type { StoredPush } from '../../../src/store/contract.ts'
+import type { StoredPush } from '../../../src/store/pushes-contract.ts'
 import { openPostgresNodes, type PostgresNodes } from '../../support/postgres-nodes.ts'
 import { storePush, VISIT } from '../../support/store.ts'
 import { usePostgres } from '../../support/use-postgres.ts'

@@ -4,7 +4,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { newKeyFile, parseKeyFile } from '../../../src/crypto/keyring.ts'
-import { createOperations } from '../../../src/store/opening/operations.ts'
+import { createOperations } from '../../../src/store/operations.ts'
 import { openLinks } from '../../../src/store/sqlite/links.ts'
 import { migrate } from '../../../src/store/sqlite/migrate.ts'
 import { createDrive, createSteps } from '../../../src/store/sqlite/run-steps.ts'

@@ -1,0 +1,100 @@
+// The records of pushes that services and the store exchange.
+
+import type { Account } from '../domain/account.ts'
+import type { LogCounts, Visit } from '../domain/audit.ts'
+import type { LimitsToEdit } from '../domain/editing.ts'
+import type { PageNonce } from '../domain/page-nonce.ts'
+import type { Problems } from '../domain/problems.ts'
+import type { Push } from '../domain/push.ts'
+import type { ShareToTake } from '../domain/shares.ts'
+import type { AnswerToStore } from './requests-contract.ts'
+import type { SealedFile, SealedLabels, SealedMails, SealedSecrets } from './sealed-contract.ts'
+
+/**
+ * A push as it is stored. `id` is the store's name for it, `lookup` finds it by its link, `keyNumber` is its
+ * instance key.
+ */
+export type StoredPush = Push &
+  LogCounts & {
+    id: number
+    lookup: Uint8Array
+    keyNumber: number
+    /** The number of files at creation. */
+    files: number
+  }
+
+/** The whole content of a live push, sealed. */
+export type SealedContent = { secrets: SealedSecrets; files: SealedFile[] }
+
+/** `sealed` is null once the push has expired. */
+export type SealedPush = { push: StoredPush; sealed: SealedContent | null }
+
+export type PushToStore = {
+  push: Push
+  /**
+   * Of its owner's account when the request was let in; 0 without one. A reset link that was used since
+   * refuses the create.
+   */
+  ownerResets: number
+  lookup: Buffer
+  keyNumber: number
+  secrets: SealedSecrets
+  /** Null for an anonymous push. */
+  labels: SealedLabels | null
+  files: SealedFile[]
+  /** Null for a push that answers no request for a secret. */
+  answer: AnswerToStore | null
+  /** Of a request with an idempotency key; null without one. */
+  idempotency: KeyToStore | null
+  mails: SealedMails
+  /** Counted against the creator's address; null when the push is not counted. */
+  share: ShareToTake | null
+  visit: Visit
+}
+
+/** The outcome of a visit; null when the push was purged meanwhile. */
+export type Visited<Outcome> = { outcome: Outcome; push: StoredPush } | null
+
+export type VisitToPush = { id: number; visit: Visit }
+
+/** `labels` contains only those that change. */
+export type EditToPush = VisitToPush & {
+  ownerId: number
+  edit: LimitsToEdit
+  labels: Partial<Pick<SealedLabels, 'name' | 'note'>>
+}
+
+export type Edited = { outcome: 'edited'; push: StoredPush } | { outcome: 'refused'; problems: Problems }
+
+/**
+ * When `lookBy` is the owner, the visit is audited as `owner_view` and not counted; null counts all. A
+ * counted view spends `nonce`.
+ */
+export type Claim = VisitToPush & { lookBy: Account | null; nonce?: PageNonce | null }
+
+/** limited: too many wrong passphrases. Then no view was counted, and nothing was written. */
+export type Claimed = { outcome: 'view' | 'expired' | 'limited'; push: StoredPush }
+
+/** `open` decrypts the content and has no effects. When it throws, no view is counted. */
+export type PlainClaim<T> = Omit<Claim, 'id'> & {
+  lookup: Uint8Array
+  open: (found: SealedPush) => T
+}
+
+/** A used key with its sealed answer; times in milliseconds since 1970. */
+export type KeyToStore = { lookup: Buffer; lapsesAt: number; answer: Buffer }
+
+export type PlainClaimed<T> =
+  | (Claimed & { content: T | null })
+  | { outcome: 'passphrase_required'; push: StoredPush }
+  | { outcome: 'has_files'; push: StoredPush; sealed: SealedContent }
+
+/**
+ * `seenViews` is the number of views at the owner's last look, `fileBytes` what the files of a live push have
+ * in all.
+ */
+export type ListedPush = { push: StoredPush; labels: SealedLabels; seenViews: number; fileBytes: number }
+
+/** Enough to open the name and note of a push. */
+export type SealedTexts = Pick<StoredPush, 'id' | 'lookup' | 'keyNumber' | 'ownerId'> &
+  Pick<SealedLabels, 'name' | 'note'>
