@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as urls from '../../src/http/urls.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { type Costing, findExcessiveCost } from '../support/cost.ts'
-import { formsIn } from '../support/forms.ts'
 import {
   ALPHABETS,
   type Body,
@@ -18,6 +17,7 @@ import {
 } from '../support/hostile.ts'
 import type { Init } from '../support/instance.ts'
 import { type Names, noteNames, PROBE } from '../support/noted-names.ts'
+import { formsIn } from '../support/page-facts.ts'
 import { createPeople, type People, type Person } from '../support/people.ts'
 
 type Endpoint = urls.Endpoint

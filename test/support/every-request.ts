@@ -4,8 +4,8 @@ import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { API, type Endpoint, FILES, PAGES, PREVIOUS_API, PREVIOUS_FAMILIES } from '../../src/http/urls.ts'
 import { type Api, PUSHES } from './api.ts'
-import { formsIn } from './forms.ts'
 import type { Init } from './instance.ts'
+import { formsIn } from './page-facts.ts'
 import { createPeople } from './people.ts'
 
 /** A guesser knows the links of pushes and requests with a passphrase, and sends wrong ones. */

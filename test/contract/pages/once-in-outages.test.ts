@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { DomainError } from '../../../src/domain/errors.ts'
 import { LANGUAGES, wordsOf } from '../../../src/words/words.ts'
-import { fieldsOf, formOf } from '../../support/forms.ts'
+import { fieldsOf, formOf } from '../../support/page-facts.ts'
 import { codeOf } from '../../support/tour.ts'
 import { away, BOB, NOTHING, useOutages } from './outages.ts'
 

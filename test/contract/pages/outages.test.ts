@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { wordsOf } from '../../../src/words/words.ts'
-import { type FoundForm, fieldsOf, formOf, formsIn } from '../../support/forms.ts'
+import { fieldsOf, formOf, formsIn, type PageForm } from '../../support/page-facts.ts'
 import type { PageAnswer, People } from '../../support/people.ts'
 import { codeOf } from '../../support/tour.ts'
 import { BOB, NOTHING, OUTAGES, useOutages } from './outages.ts'
@@ -181,7 +181,7 @@ async function turnOn(): Promise<void> {
 }
 
 /** Fills in the form of a page. */
-function fill({ controls, action }: FoundForm, { typed, secrets = {} }: Case): Record<string, string> {
+function fill({ controls, action }: PageForm, { typed, secrets = {} }: Case): Record<string, string> {
   const kept = fieldsOf({ action, controls })
   const filled = { ...kept, ...typed, ...(typeof secrets === 'function' ? secrets() : secrets) }
   return filled.code === undefined

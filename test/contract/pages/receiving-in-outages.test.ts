@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { DomainError } from '../../../src/domain/errors.ts'
 import { wordsOf } from '../../../src/words/words.ts'
-import { fieldsOf, formOf } from '../../support/forms.ts'
+import { fieldsOf, formOf } from '../../support/page-facts.ts'
 import { away, NOTHING, OUTAGES, useOutages } from './outages.ts'
 
 const SECRET = 'typed passphrase'
