@@ -5,10 +5,10 @@ import { DomainError } from './errors.ts'
 import type { Problem, Problems } from './problems.ts'
 import { DAY, MINUTE } from './time.ts'
 
-/** RFC 5321 allows a path 256, with its brackets. */
+/** RFC 5321 limits a path to 256 characters, brackets included. */
 const MAX_EMAIL_LENGTH = 254
 export const MIN_PASSWORD_LENGTH = 12
-/** Of 0 to 4. A password below takes fewer than 100 million guesses. */
+/** The lowest accepted score of a password, from 0 to 4. One below takes fewer than 100 million guesses. */
 export const LEAST_PASSWORD_SCORE = 3
 export const MAX_PASSWORD_BYTES = 1024
 export const MAX_TOKEN_NAME_LENGTH = 100
@@ -22,14 +22,14 @@ export type Account = {
   /** Milliseconds since 1970, null while the account may sign in. */
   disabledAt: number | null
   createdAt: number
-  /** How often a reset link made it begin anew. */
+  /** How many times a reset link set a new password. */
   resets: number
 }
 
-/** Accounts a page of the administration. */
+/** Accounts on one page of the administration. */
 export const PEOPLE_PAGE_SIZE = 25
 
-/** As administrators see it; `lastSignInAt` is null for an account that never signed in. */
+/** An account as administrators see it; `lastSignInAt` is null if it has never signed in. */
 export type ListedAccount = Account & { lastSignInAt: number | null }
 
 /** setup creates the first administrator, invite another account; reset sets an account's password. */
@@ -51,7 +51,7 @@ export type AccountLink = {
   expiresAt: number
 }
 
-/** A browser that is signed in. */
+/** A signed-in browser. */
 export type Session = {
   id: number
   createdAt: number
@@ -68,8 +68,8 @@ export const SESSION_IDLE = 7 * DAY
 export const SESSION_LIFETIME = 30 * DAY
 
 /**
- * A session created more than a day in the future was made while the clock was ahead, and would last too
- * long.
+ * Whether a session has ended. One created more than a day in the future was made while the clock was ahead,
+ * and would last too long.
  */
 export function isSessionEnded({ createdAt, lastSeenAt }: Session, now: number): boolean {
   return createdAt > now + DAY || now >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME)
@@ -112,15 +112,12 @@ export function requireTokenRoom(others: readonly Pick<ApiToken, 'name'>[], name
     throw new DomainError('conflict', `This account has an API token named "${name}" already.`)
 }
 
-/**
- * Nothing that is not seen, such as a blank without width: the address of another account would look the
- * same.
- */
+/** Excludes invisible characters, such as a zero-width space, which would make two accounts look the same. */
 const ADDRESS = /^[^\s@\p{Cc}\p{DI}]+@[^\s@\p{Cc}\p{DI}]+$/u
 
 /**
- * Trims and lower-cases; null when the text cannot be an address. Mild on purpose, since no mail is sent to
- * it.
+ * Trims and lower-cases an address. Returns null when the text cannot be one. Lenient, because no mail is
+ * sent to it.
  */
 export function parseEmail(text: string): string | null {
   if (text.length > 2 * MAX_EMAIL_LENGTH) return null

@@ -1,5 +1,5 @@
-// How a server introduces itself: its name, whom to ask, and what its operator announces. One line of plain
-// text each.
+// The appearance of a server: its name, whom to contact, and a notice of its operator. Each is one line of
+// plain text.
 
 import { hasMoreCharacters } from '../text/text-length.ts'
 import type { Problem } from './problems.ts'
@@ -8,16 +8,16 @@ export const APPEARANCE_FIELDS = ['name', 'contact', 'notice'] as const
 
 export type AppearanceField = (typeof APPEARANCE_FIELDS)[number]
 
-/** Null: there is none. */
+/** A text is null if it is not set. */
 export type Appearance = Record<AppearanceField, string | null>
 
-/** Characters. */
+/** The longest text of each field, in characters. */
 export const MOST_OF_APPEARANCE = { name: 40, contact: 200, notice: 300 } as const
 
-/** Control characters, and those that change the direction of text. */
+/** Control characters and direction marks. */
 const INVISIBLE = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u
 
-/** What is wrong with a text that is not empty and has no spaces at its ends. */
+/** Returns the problem with a trimmed, non-empty text, or null. */
 export function problemOfText(text: string, most: number): Problem | null {
   if (hasMoreCharacters(text, most)) return { code: 'too_long_characters', limit: most }
   if (INVISIBLE.test(text)) return { code: 'control_characters' }

@@ -5,26 +5,23 @@ import type { Account } from './account.ts'
 
 export const AUDIT_KINDS = [
   ...(['creation', 'view', 'failed_view', 'failed_passphrase', 'owner_view', 'expire'] as const),
-  /** Locked after too many wrong passphrases; unlocked by the owner. */
+  /** lock: after too many wrong passphrases. unlock: by the owner. */
   ...(['lock', 'unlock'] as const),
-  /** Its owner changed the name, the note or the limits. */
+  /** The owner changed the name, the note or the limits. */
   'edit' as const,
   /** The link was sent by mail. */
   'creation_email_send' as const,
-  /** Only in logs that were imported: an administrator looked. */
+  /** Only in imported logs: an administrator opened it. */
   'admin_view' as const,
 ]
 
 export type AuditKind = (typeof AUDIT_KINDS)[number]
 
-/** Unknown values are empty strings, never null. */
+/** The texts recorded about a visit. Unknown ones are empty, never null. */
 export type VisitTexts = { ip: string; userAgent: string; referrer: string }
 
 declare const bounded: unique symbol
-/**
- * Where a request comes from. Only `visitFrom` makes one, so that each text fits into its row, which refuses
- * a longer one.
- */
+/** The origin of a request. Only `visitFrom` makes one, so every text fits its column. */
 export type Visit = VisitTexts & { readonly [bounded]: true }
 
 /** A visit, and the account that its token or session belongs to; null without one. */
@@ -35,15 +32,15 @@ export type AuditEntry = VisitTexts & { kind: AuditKind; at: number }
 /** An entry of another server's log. */
 export type EntryToImport = Visit & { kind: AuditKind; at: number }
 
-/** The longest text of an IPv6 address, which ends with one of IPv4. */
+/** The longest text of an IPv6 address, one that ends with an IPv4 address. */
 export const MAX_IP_CHARACTERS = 45
 export const MAX_USER_AGENT_CHARACTERS = 255
-/** Of the origin that an entry keeps. */
+/** The longest origin that an entry keeps. */
 export const MAX_REFERRER_CHARACTERS = 300
-/** Of the header that is looked into: more than browsers send. */
+/** The longest Referer header that is parsed: more than browsers send. */
 const MAX_SENT_REFERRER_CHARACTERS = 2000
 
-/** `userAgent` and `referrer` as they were sent. */
+/** Shortens the texts of a request. `userAgent` and `referrer` are the headers as sent. */
 export function visitFrom({ ip, userAgent, referrer }: VisitTexts): Visit {
   const texts: VisitTexts = {
     ip: ip.slice(0, MAX_IP_CHARACTERS),
@@ -53,12 +50,11 @@ export function visitFrom({ ip, userAgent, referrer }: VisitTexts): Visit {
   return texts as Visit
 }
 
-/** The most bytes that an entry takes on a disk, beside its index. */
+/** The most bytes that an entry takes on disk, without its index. */
 export const MAX_ENTRY_BYTES = 1024
 
 /**
- * Of the entries that do not change the push, this many of each bound are kept, so that they cannot fill the
- * disk.
+ * How many entries of each bound the log keeps. They do not change the push, so they must not fill the disk.
  */
 export const FIRST_ENTRIES = 500
 
@@ -67,7 +63,7 @@ export const MAX_PAGE = 200
 
 export type Bound = 'failures' | 'ownerViews' | 'edits'
 
-/** The bound that entries of this kind fall under; null for entries that are always kept. */
+/** Returns the bound of this kind of entry; null for entries that are always kept. */
 export function boundOf(kind: AuditKind): Bound | null {
   if (kind === 'owner_view') return 'ownerViews'
   if (kind === 'edit' || kind === 'creation_email_send') return 'edits'
@@ -80,9 +76,9 @@ export type LogCounts = {
   failures: number
   ownerViews: number
   edits: number
-  /** Those of the failures that are not in the log. */
+  /** Failures that are only counted, not in the log. */
   countedFailures: number
-  /** When and from where the latest visit came that is not in the log; 0 and '' without one. */
+  /** The time and address of the latest visit that is only counted; 0 and '' without one. */
   countedAt: number
   countedFrom: string
 }
@@ -92,12 +88,12 @@ export const EMPTY_COUNTS: LogCounts = {
   ...{ countedFailures: 0, countedAt: 0, countedFrom: '' },
 }
 
-/** What else decides whether a failure is kept. Nobody can read the log of a push without an owner. */
+/** The push's owner, who alone can read the log, and whether the disk has room for another failure. */
 export type LogPlace = { ownerId: number | null; hasRoom: boolean }
 
 export type NewEntry = { kind: AuditKind; at: number; visit: VisitTexts }
 
-/** The counts after a visit, and whether it becomes an entry. Otherwise it is only counted. */
+/** Returns the counts after a visit, and whether it becomes an entry or is only counted. */
 export function countEntry<Counts extends LogCounts>(
   counts: Counts,
   { kind, at, visit }: NewEntry,
@@ -118,7 +114,7 @@ function hasPlace(counts: LogCounts, bound: Bound, { ownerId, hasRoom }: LogPlac
   return ownerId !== null && hasRoom && counts.failures - counts.countedFailures < FIRST_ENTRIES
 }
 
-/** Of a whole log those entries that are kept. */
+/** Returns the entries of a whole log that are kept. */
 export function keptOf<Entry extends AuditEntry>(entries: readonly Entry[], place: LogPlace): Entry[] {
   let counts = EMPTY_COUNTS
   return entries.filter((entry) => {
@@ -128,7 +124,7 @@ export function keptOf<Entry extends AuditEntry>(entries: readonly Entry[], plac
   })
 }
 
-/** The numbers of visits that are not in the log, and when and from where the latest of them came. */
+/** Returns the numbers of visits that are not in the log, and the time and address of the latest of them. */
 export function countMissing({ countedFailures, ownerViews, edits, countedAt, countedFrom }: LogCounts) {
   return {
     failures: countedFailures,
@@ -139,18 +135,18 @@ export function countMissing({ countedFailures, ownerViews, edits, countedAt, co
 }
 
 /**
- * Keeps only the origin and `/`, because a full referrer could be a secret link. '' for a text that is too
+ * Keeps only the origin and `/`, because a full referrer could be a secret link. Returns '' if it is too
  * long.
  */
 export function shortenReferrer(referrer: string): string {
-  // Most visits have none, and each looks here.
+  // Most visits have none: skip the parsing.
   if (referrer === '' || referrer.length > MAX_SENT_REFERRER_CHARACTERS) return ''
   const sender = authorityOf(referrer)
   const origin = sender === null ? '' : `${sender.origin}/`
   return origin.length > MAX_REFERRER_CHARACTERS ? '' : origin
 }
 
-/** Half of a pair of surrogates is no character, and would be stored as another one. */
+/** A lone surrogate, which a cut may leave and which would be stored as another character. */
 const HALF_AT_END = /[\ud800-\udbff]$/
 
 export function shortenUserAgent(userAgent: string): string {

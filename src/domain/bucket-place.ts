@@ -1,7 +1,8 @@
-// Where files are kept in an S3-compatible store, as `--files-url` names it.
+// The bucket of an S3-compatible store that holds the files, as `--files-url` names it.
 
 /**
- * `prefix` is empty or ends with a slash. `isPathStyle`: the bucket stands in the path, not in the host name.
+ * A bucket. `prefix` is empty or ends with a slash. `isPathStyle`: the bucket is named in the path of the
+ * URL, not in its host.
  */
 export type BucketPlace = {
   endpoint: string
@@ -17,16 +18,13 @@ const PREFIX = /^[\w.=-]+(\/[\w.=-]+)*$/
 const KNOWN = ['endpoint', 'region', 'path-style']
 const TRUTHS: Record<string, boolean> = { '': true, true: true, '1': true, false: false, '0': false }
 
-/**
- * Returns what is wrong, to continue a sentence ("must …"), for a text that names no place. Never repeats the
- * text.
- */
+/** Parses the address of a bucket. A problem continues a sentence ("must …") and never repeats the text. */
 export function parseBucketPlace(text: string): { place: BucketPlace } | { problem: string } {
   const url = URL.parse(text.trim())
   if (url === null || url.protocol !== 's3:') return { problem: `must be such as ${EXAMPLE}` }
   if (url.username !== '' || url.password !== '' || url.port !== '' || url.hash !== '')
     return { problem: 'must have no credentials, port or fragment: the keys have settings of their own' }
-  // The parser of URLs resolves these.
+  // The URL parser would resolve these.
   if (/\/(\.|%2e){1,2}(\/|\?|$)/i.test(text)) return { problem: 'must have no dots as parts of the prefix' }
   const prefix = url.pathname.replace(/^\/+|(?<!\/)\/+$/g, '')
   if (!BUCKET.test(url.hostname)) return { problem: `must name a bucket, such as ${EXAMPLE}` }
@@ -35,14 +33,14 @@ export function parseBucketPlace(text: string): { place: BucketPlace } | { probl
   return readOptions(url.searchParams, { bucket: url.hostname, prefix: prefix === '' ? '' : `${prefix}/` })
 }
 
-/** The place in a text that `parseBucketPlace` accepts. */
+/** Returns the bucket of a text that `parseBucketPlace` accepts. */
 export function bucketPlaceOf(text: string): BucketPlace {
   const parsed = parseBucketPlace(text)
   if ('place' in parsed) return parsed.place
   throw new Error(`--files-url ${parsed.problem}`)
 }
 
-/** For people who read any language: the bucket, and in parentheses the server that has it. */
+/** Names a bucket in any language: its name, with its server in parentheses. */
 export function nameBucket({ bucket, prefix, endpoint }: BucketPlace): string {
   return `${bucket}${prefix === '' ? '' : `/${prefix.slice(0, -1)}`} (${new URL(endpoint).host})`
 }

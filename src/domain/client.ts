@@ -1,18 +1,18 @@
-// Who asks, as limits count them: the client behind an address.
+// The client behind an address, as limits count it.
 
 import ipaddr from 'ipaddr.js'
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** The name under which an address is counted; null for loopback, which most limits let pass. */
+/** Returns the name under which an address is counted; null for loopback, which most limits exempt. */
 export type ClientOf = (address: string) => string | null
 
-/** An address has 45 characters at most, and an interface after `%` up to 15. */
+/** 45 characters of address, `%`, and up to 15 of the interface. */
 const MAX_ADDRESS_CHARACTERS = 61
 
 /**
- * Turns an IPv4-mapped IPv6 address into IPv4. Leaves out the interface after `%`, which only the sender's
- * machine knows. Null for anything that is no address.
+ * Parses an address. Turns IPv4-mapped IPv6 into IPv4 and drops the interface after `%`, which only the
+ * sender's machine knows. Returns null for anything else.
  */
 export function parseAddress(text: string): Address | null {
   if (text.length > MAX_ADDRESS_CHARACTERS) return null
@@ -24,7 +24,7 @@ export function isLoopbackAddress(text: string): boolean {
   return parseAddress(text)?.range() === 'loopback'
 }
 
-/** An IPv4 address, or the /64 of an IPv6 address: on the internet that is one household or host. */
+/** Returns an IPv4 address, or the /64 of an IPv6 address, which on the internet is one household or host. */
 export const networkOf: ClientOf = remember((address) => {
   const parsed = parseAddress(address)
   if (parsed === null) return address
@@ -34,12 +34,13 @@ export const networkOf: ClientOf = remember((address) => {
     : ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`).toString()
 })
 
-/** Link-local and unique local addresses: the /64 is a local network of many people. */
+/** Link-local and unique local ranges, where many people share a /64. */
 const LOCAL_RANGES: ReadonlySet<string> = new Set(['linkLocal', 'uniqueLocal'])
 
 /**
- * As `networkOf`, but counts single addresses on the links of this machine, where one host would otherwise
- * use up the limit of all others. `listAddresses` are those of this machine, which tell the /64 of a link.
+ * Like `networkOf`, but counts single addresses on the links of this machine, where one host could otherwise
+ * use up the limit of all others. `listAddresses` returns this machine's addresses, which identify the /64 of
+ * each link.
  */
 export function createClientOf(listAddresses: () => readonly string[]): ClientOf {
   return remember((address) => {
@@ -55,8 +56,7 @@ export function createClientOf(listAddresses: () => readonly string[]): ClientOf
 const REMEMBERED = 10_000
 
 /**
- * Caches results for addresses and hosts, because parsing is the most expensive step of the door and most of
- * them repeat.
+ * Caches results by address or host: parsing is the most expensive step of the door, and most of them repeat.
  */
 export function remember<T>(read: (address: string) => T): (address: string) => T {
   const known = new Map<string, T>()

@@ -1,24 +1,24 @@
-// The clock of the app: it never goes back, and it doubts the system's clock when that jumps ahead.
+// The clock of the app: it never runs backwards, and doubts the system's clock when that jumps ahead.
 //
 // Otherwise a clock set 100 days ahead by mistake would destroy every push at once. While the clock is in
-// doubt, pushes that have ended by it answer as expired, and the sweeper, which alone destroys by time, does
+// doubt, pushes that are expired by it answer as expired, and the sweeper, which alone destroys by time, does
 // nothing.
 
 import { conflict } from './errors.ts'
 import { DAY, formatTime, HOUR, MINUTE, type Now, SECOND, type Uptime } from './time.ts'
 
-/** A longer step between two readings is checked against the machine's uptime. */
+/** A longer jump between two readings is checked against the machine's uptime. */
 const STEP = 10 * SECOND
 
-/** What the system's clock says, and what it should say at most. */
+/** A doubt: what the system's clock says, and what it should say at most. */
 export type Doubt = { said: number; expected: number }
 
 export type Clock = ReturnType<typeof createClock>
 
-/** Null while the clock is in doubt: then nothing is destroyed by time. */
+/** Returns the time, or null while the clock is in doubt, when nothing may be destroyed by time. */
 export type Trusted = () => number | null
 
-/** The last reading that was stored, and the doubted one at that time; `mark` is 0 in a new data folder. */
+/** The last stored reading, and the doubted one at that time; `mark` is 0 in a new data folder. */
 export type ClockMark = { mark: number; doubted: number | null }
 
 export type ClockOptions = {
@@ -27,9 +27,9 @@ export type ClockOptions = {
   stored: ClockMark
   /** Accepts the clock, whatever it says. */
   accept: boolean
-  /** Of which machine the clock is, for people. */
+  /** The machine whose clock it is, for messages. */
   whose?: string
-  /** Milliseconds since the last use beyond which a start doubts the clock. */
+  /** A start doubts the clock if the last use is longer ago than this, in milliseconds. */
   maxGap: number
   /** Called when doubt begins or ends. */
   onChange: (doubt: Doubt | null) => void
@@ -60,7 +60,10 @@ export function createClock(options: ClockOptions) {
   const reckoned = () => base.time + uptime() - base.up
   const expected = () => Math.max(latest, reckoned())
 
-  /** Never less than an earlier reading, so that setting the clock back does not revive expired pushes. */
+  /**
+   * Returns the time, never less than an earlier reading, so that a clock set back does not revive expired
+   * pushes.
+   */
   function now(): number {
     const time = systemNow()
     if (doubted !== null || time - latest > STEP) return judge(time)
@@ -89,14 +92,14 @@ export function createClock(options: ClockOptions) {
   }
 
   /**
-   * The time by which something may be destroyed: the same as `now`, and null while the clock is in doubt.
+   * Returns the time by which something may be destroyed: that of `now`, or null while the clock is in doubt.
    */
   function trusted(): number | null {
     const time = now()
     return doubted === null ? time : null
   }
 
-  /** Null when the clock is trusted. */
+  /** Returns the present doubt; null when the clock is trusted. */
   function doubt(): Doubt | null {
     now()
     return doubted === null ? null : { said: doubted, expected: expected() }
@@ -104,14 +107,16 @@ export function createClock(options: ClockOptions) {
 
   return {
     ...{ now, trusted, doubt },
-    /** An administrator says that the clock is right. */
+    /** Ends a doubt, because an administrator confirmed the clock. */
     accept: () => trust(systemNow()),
-    /** How far ahead the clock was when its last doubt ended; 0 without one, or when it was right. */
+    /**
+     * Returns how far ahead the clock was when its last doubt ended; 0 without a doubt, or if it was right.
+     */
     wasAhead: () => ahead,
   }
 }
 
-/** A doubt from before the start stays, unless the clock was set back meanwhile. */
+/** Whether a start doubts the clock. An earlier doubt stays unless the clock was corrected meanwhile. */
 function isDoubtedAtStart(
   first: number,
   { stored: { mark, doubted }, maxGap }: Pick<ClockOptions, 'stored' | 'maxGap'>,
@@ -120,7 +125,7 @@ function isDoubtedAtStart(
   return mark > 0 && first - mark > maxGap
 }
 
-/** A doubt about the clock of `whose` machine explained to the operator, with its remedy. */
+/** Explains a doubt about the clock of `whose` machine to the operator, with the remedy. */
 export function explainDoubt({ said, expected }: Doubt, whose = 'this machine'): string {
   return (
     `The clock of ${whose} says ${formatTime(said)}, and by its last use it should be about ${formatTime(expected)}. ` +
@@ -130,8 +135,8 @@ export function explainDoubt({ said, expected }: Doubt, whose = 'this machine'):
 }
 
 /**
- * What a clock that was set back means, with its remedy: `was` is the time of the app. Null while it is
- * behind by a minute at most.
+ * Explains a clock that was turned back, with the remedy. `was` is the time of the app. Returns null while it
+ * is behind by a minute at most.
  */
 export function explainBehind({ said, was }: { said: number; was: number }): string | null {
   if (was - said <= MINUTE) return null

@@ -1,4 +1,4 @@
-// Leaves out what is damaged, so that the rest can be shown.
+// Skips damaged items, so that the intact ones can be shown.
 
 import { DamageError } from './errors.ts'
 
@@ -24,7 +24,7 @@ export async function keepIntact<Item, Opened>(
   return intact
 }
 
-/** What `open` returns; null when it throws a DamageError. */
+/** Returns the result of `open`; null when it throws a DamageError. */
 export function intactOrNull<T>(open: () => T): T | null {
   try {
     return open()

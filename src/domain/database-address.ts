@@ -1,4 +1,4 @@
-// The address of a database server, as Rails writes it into DATABASE_URL. Pure: nothing is asked or read.
+// Parses the address of a database server, as Rails writes it into DATABASE_URL. Pure: opens nothing.
 
 export type DatabaseEngine = 'postgres' | 'mysql'
 
@@ -10,33 +10,36 @@ export type DatabaseTls = { mode: TlsMode; ca: string | null; cert: string | nul
 
 export type DatabaseAddress = {
   engine: DatabaseEngine
-  /** A name or address; '' where a socket is meant. */
+  /** A name or address; '' for a socket. */
   host: string
   port: number
   /** The path of a Unix socket or, for PostgreSQL, of its folder. */
   socket: string | null
-  /** Null: the one of the system. */
+  /** The user; null for the user of the operating system. */
   user: string | null
   password: string | null
   database: string
   tls: DatabaseTls
-  /** PostgreSQL: the schemas in which tables are looked up; null: the user's own. */
+  /** The schemas in which PostgreSQL looks up tables; null for the user's own. */
   searchPath: string | null
 }
 
 const POSTGRES = /^(postgres(ql)?|postgis)$/
 const MYSQL = /^(mysql2?|mariadb|trilogy)$/
 const PORTS = { postgres: 5432, mysql: 3306 } as const
-/** Where Debian's servers listen. */
+/** The sockets of Debian's servers. */
 const SOCKETS = { postgres: '/var/run/postgresql', mysql: '/run/mysqld/mysqld.sock' } as const
 
 const FILE = /^(file|sqlite3?)$/
 const SCHEME = /^([a-z][a-z0-9+]*):\/\//i
-/** A password may hold any character but `?`, escaped or not: its end is the last `@` before the query. */
+/** A password may contain any character but `?`, escaped or not: it ends at the last `@` before the query. */
 const ADDRESS = /^[a-z][a-z0-9+]*:\/\/(?:([^?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*))?$/i
 const HOST_AND_PORT = /^(\[[0-9a-f:.]+\]|[^:[\]]*)(?::(\d{0,5}))?$/i
 
-/** Null when the text is a path. `defaultMode` is the TLS mode of an address without one. */
+/**
+ * Parses an address. Returns null when the text is a path. `defaultMode` is the TLS mode of an address that
+ * names none.
+ */
 export function parseDatabaseAddress(
   text: string,
   defaultMode: TlsMode = 'prefer',
@@ -82,27 +85,28 @@ const SEVERAL_HOSTS = {
 }
 
 /**
- * The path, also where it is written as Rails writes it: `sqlite3:db/x.sqlite3`, `sqlite3:///db/x.sqlite3`.
+ * Returns the path of an SQLite file, also from Rails' notation: `sqlite3:db/x.sqlite3`,
+ * `sqlite3:///db/x.sqlite3`.
  */
 export function pathOfSqlite(text: string): string {
   return /^sqlite3?:(?:\/\/)?([^?]+)/i.exec(text)?.[1] ?? text
 }
 
-/** What messages call it. */
+/** Returns the address for messages, without the login. */
 export function presentDatabaseAddress({ engine, host, port, socket, database }: DatabaseAddress): string {
   if (socket !== null) return `${engine}://${database} at ${socket}`
   return `${engine}://${host.includes(':') ? `[${host}]` : host}:${port}/${database}`
 }
 
-/** As Rails names it, as PostgreSQL does, or within the options for the server as libpq passes them on. */
+/** Reads the search path from Rails' option, PostgreSQL's, or the server options that libpq passes on. */
 function searchPathOf(options: Record<string, string>): string | null {
   const inOptions = /(?:^|\s)-c\s*search_path=(\S+)/.exec(options.options ?? '')?.[1]
   return options.schemasearchpath ?? options.searchpath ?? inOptions ?? null
 }
 
-/** The names as PostgreSQL, MySQL and Ruby's mysql2 write them: with `-`, with `_` and without. */
+/** Reads the options by the names of PostgreSQL, MySQL and Ruby's mysql2: with `-`, with `_` and without. */
 function optionsOf(query: string): Record<string, string> {
-  // A plus is a blank in forms only.
+  // A plus means a blank only in forms.
   const pairs = [...new URLSearchParams(query.replaceAll('+', '%2B'))]
   return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase().replace(/[-_]/g, ''), value]))
 }
@@ -117,8 +121,8 @@ function loginOf(login: string, options: Record<string, string>) {
 type Place = { engine: DatabaseEngine; host: string; socket: string | undefined }
 
 /**
- * As libpq and MySQL's client do: a host that begins with `/` is a folder of sockets, and none is the usual
- * socket.
+ * Follows libpq and MySQL's client: a host that begins with `/` is a folder of sockets, and no host is the
+ * default socket.
  */
 function placeOf({ engine, host, socket }: Place): { host: string; socket: string | null } {
   if (socket !== undefined) return { host: '', socket }
@@ -129,8 +133,8 @@ function placeOf({ engine, host, socket }: Place): { host: string; socket: strin
 }
 
 /**
- * Null for a mode that is not known. `ssl=true` makes no default weaker. A certificate authority is always
- * asked, also where no mode says so.
+ * Returns null for an unknown mode. `ssl=true` weakens no default. A certificate authority is always verified
+ * against, whatever the mode.
  */
 function tlsOf(options: Record<string, string>, defaultMode: TlsMode): DatabaseTls | null {
   const authority = options.sslrootcert ?? options.sslca
@@ -150,7 +154,7 @@ function tlsOf(options: Record<string, string>, defaultMode: TlsMode): DatabaseT
   }
 }
 
-/** As PostgreSQL and MySQL name them. */
+/** The modes by the names of PostgreSQL and MySQL. */
 const MODES: Record<string, TlsMode> = {
   disable: 'disable',
   disabled: 'disable',
@@ -173,7 +177,7 @@ function isOn(text: string | undefined): boolean {
   return text !== undefined && /^(1|true|on|yes)$/i.test(text)
 }
 
-/** A text with a stray `%` stands for itself. */
+/** Decodes percent-escapes. Returns a text with a stray `%` unchanged. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,30 +1,30 @@
-// What the owner of a push may change about it later: its name and note, and limits that end it sooner.
+// Edits of a push by its owner: its name and note, and limits that end it sooner.
 
 import { DURATIONS } from './new-push.ts'
 import type { Problem, Problems } from './problems.ts'
 import { isExpired, type Push } from './push.ts'
 import { DAY } from './time.ts'
 
-/** Null leaves a limit as it is. */
+/** The new limits. Null leaves a limit unchanged. */
 export type LimitsToEdit = {
   /** Whole days, counted from creation. */
   expireAfterDays: number | null
-  /** An index into `DURATIONS`, counted from creation. */
+  /** An index into `DURATIONS`, a time counted from creation. */
   duration: number | null
   /** An exact moment. */
   expiresAt: number | null
   expireAfterViews: number | null
 }
 
-/** Null leaves a label as it is, '' removes it. */
+/** The new labels. Null leaves a label unchanged, '' removes it. */
 export type LabelsToEdit = { name: string | null; note: string | null }
 
 export type PushEdit = LabelsToEdit & LimitsToEdit
 
-/** The edit as read from a request, and the problems that can be seen without the push. */
+/** An edit as read from a request, and the problems that can be found without the push. */
 export type WantedEdit = { edit: PushEdit; problems: Problems }
 
-/** `edited` is the same push when nothing changes. */
+/** A decided edit. The push is identical when nothing changes. */
 export type EditDecision<P extends Push = Push> =
   | { outcome: 'edited'; push: P }
   | { outcome: 'refused'; problems: Problems }

@@ -31,13 +31,13 @@ export type SizeLimit = { of: 'text' | 'file' | 'files'; bytes: number; flag: st
 
 export type ErrorDetails = {
   fields?: FieldErrors
-  /** The same as codes, for pages in other languages. */
+  /** The same problems as codes, for pages in other languages. */
   problems?: Problems
   /** Why a passphrase was refused. */
   passphrase?: 'missing' | 'wrong'
-  /** Too many wrong ones: it is locked for a while. */
+  /** Whether too many wrong passphrases lock it for a while. */
   isLocked?: boolean
-  /** Uploads that are under way hold all answers that a request still takes. */
+  /** Whether running uploads have reserved all answers that a request still accepts. */
   isHeld?: boolean
   /** Whole seconds to wait before trying again. */
   retryAfter?: number
@@ -54,10 +54,7 @@ export type ErrorDetails = {
   host?: { name: string; flags: string }
   /** The methods that the path supports. */
   allow?: string
-  /**
-   * The change may have happened all the same: the answer of the store was lost, and nothing could tell in
-   * time.
-   */
+  /** Whether the outcome is unknown: the connection broke during COMMIT, so the change may have happened. */
   isInDoubt?: boolean
 }
 
@@ -73,12 +70,12 @@ export class DomainError extends Error {
   }
 }
 
-/** What was asked for cannot be done as things are. */
+/** The request conflicts with the current state. The message names the remedy. */
 export function conflict(message: string): DomainError {
   return new DomainError('conflict', message)
 }
 
-/** What a store throws while it is away, locked, full or read-only, or while the place of its files is. */
+/** Codes for storage that is unreachable, locked, full or read-only: the database or the files. */
 const OUTAGES = ['overloaded', 'disk_full', 'files_unreachable'] as const satisfies ErrorCode[]
 
 export type OutageCode = (typeof OUTAGES)[number]
@@ -94,7 +91,7 @@ export function isOutage(cause: unknown): cause is OutageError {
   return cause instanceof DomainError && isOutageCode(cause.code)
 }
 
-/** The same refusal with more details. Returns any cause as it is that is no outage. */
+/** Adds details to an outage. Returns any other cause unchanged. */
 export function addToOutage(cause: unknown, more: ErrorDetails): unknown {
   if (!isOutage(cause)) return cause
   const error = new DomainError(cause.code, cause.message, { ...cause.details, ...more })
@@ -102,7 +99,10 @@ export function addToOutage(cause: unknown, more: ErrorDetails): unknown {
   return error
 }
 
-/** For a change of which the person need not know whether it happened, such as a count of tries. */
+/**
+ * Rethrows an outage as certain, for a change whose outcome does not matter to the viewer, such as a count of
+ * tries.
+ */
 export function rethrowWithoutDoubt(cause: unknown): never {
   throw addToOutage(cause, { isInDoubt: false })
 }
@@ -126,7 +126,9 @@ export class DamageError extends Error {
   }
 }
 
-/** What keeps something stored: a disk of this machine, the database server, or the bucket of the files. */
+/**
+ * Where a record is stored: on a disk of this machine, in the database server, or in the bucket of the files.
+ */
 export type Medium = 'disk' | 'server' | 'bucket'
 
 const DAMAGE: Record<Medium, (place: string) => string> = {
@@ -139,7 +141,7 @@ const DAMAGE: Record<Medium, (place: string) => string> = {
     '(docs/damage.md tells its name); otherwise the sender has to share it again',
 }
 
-/** An error that reports all invalid fields: one message for people, and the details by field. */
+/** Reports all invalid fields: one message for people, and the details by field. */
 export function invalidFields(problems: Problems): DomainError {
   const fields = Object.fromEntries(
     Object.entries(problems).map(([field, found]) => [field, found.map(explainProblem)]),
@@ -155,28 +157,28 @@ function humanize(field: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** A wait in milliseconds as the whole seconds of `retryAfter`: at least 1, at most 60. */
+/** Converts a wait in milliseconds to the whole seconds of `retryAfter`: at least 1, at most 60. */
 export function retrySeconds(wait: number): number {
   return Math.min(60, Math.max(1, Math.ceil(wait / SECOND)))
 }
 
-/** `said` names what there was too much of; `wait` is in milliseconds. */
+/** Refuses by a rate limit. `said` names the limit; `wait` is in milliseconds. */
 export function tooMany(said: string, wait: number, details: ErrorDetails = {}): DomainError {
   const retryAfter = retrySeconds(wait)
   return new DomainError('too_many', `${said}: try again in ${retryAfter} s.`, { ...details, retryAfter })
 }
 
-/** Wrong passphrases of one push or request: for `wait` milliseconds none is checked. */
+/** Refuses passphrases of a push or request, none of which is checked for `wait` milliseconds. */
 export function tooManyTries(of: 'push' | 'request', wait: number): DomainError {
   return tooMany(`Too many wrong passphrases for this ${of}`, wait, { isLocked: true })
 }
 
-/** There is nothing at this place, or nothing that may be told of. */
+/** Missing, or hidden from this viewer. */
 export function notFound(): DomainError {
   return new DomainError('not_found', 'not-found')
 }
 
-/** For what may be missing. Throws every other cause. */
+/** Turns `not_found` into null. Rethrows every other cause. */
 export function nullIfMissing(cause: unknown): null {
   if (isDomainError(cause, 'not_found')) return null
   throw cause

@@ -1,5 +1,5 @@
-// Events: what an account is told of its own pushes, and administrators of the server. Never a name, note,
-// link or payload.
+// Events: notifications to an account about its own pushes, and to administrators about the server. They
+// never contain a name, note, link or payload.
 
 import { type Push, viewsRemaining } from './push.ts'
 import { DAY, formatTime } from './time.ts'
@@ -15,10 +15,13 @@ export type EventType = (typeof EVENT_TYPES)[number]
 /** How long events are kept. */
 export const KEPT_FOR = 7 * DAY
 
-/** How long before its end an owner is told that a push expires soon. */
+/** How long before the expiry of a push its owner is notified. */
 export const SOON = DAY
 
-/** What a change tells the owner of a push. The last allowed view opens the push and uses it up. */
+/**
+ * Returns the events of a change for the owner of the push. The last allowed view opens the push and uses it
+ * up.
+ */
 export function eventsOf(before: Push, { after, entry }: Change<Push>): readonly EventType[] {
   if (after.views > before.views) return after.expiredOn === null ? OPENED : OPENED_LAST
   if (after.triesSpent && !before.triesSpent) return LOCKED
@@ -32,12 +35,12 @@ const LOCKED: readonly EventType[] = ['push.locked']
 const UNOPENED: readonly EventType[] = ['push.expired_unopened']
 const NOTHING: readonly EventType[] = []
 
-/** Not for a push that was shorter lived from the start: its sender knows. */
+/** Whether a push expires soon. Excludes a push with a shorter lifetime from the start: its sender knows. */
 export function expiresSoon({ createdAt, expiresAt, expiredOn }: Push, now: number): boolean {
   return expiredOn === null && expiresAt > now && expiresAt <= now + SOON && expiresAt - createdAt > SOON
 }
 
-/** What an event says of its push, beside the id that all events of the push have in common. */
+/** Describes the push of an event, beside the id that all events of the push share. */
 export function describePush(push: Push) {
   return {
     kind: push.kind,

@@ -14,7 +14,7 @@ const MIB = 1024 * 1024
 
 export const ANY_TYPE = 'application/octet-stream'
 export const ARCHIVE_TYPE = 'application/zip'
-/** Does not contain the name of the push, which only its owner may see. */
+/** The name of an archive. It omits the name of the push, which only the owner may see. */
 export const ARCHIVE_NAME = 'oncebox-files.zip'
 
 /** Types that a browser shows or saves without running code. */
@@ -48,7 +48,7 @@ export function cleanFilename(name: string): string {
   return clean.trim() === '' || clean === '.' || clean === '..' ? UNNAMED : clean
 }
 
-/** How long a grant is valid, in milliseconds: ten minutes, and one more for each 64 MiB of the file. */
+/** Returns how long a grant is valid, in milliseconds: ten minutes, plus one for each 64 MiB of the file. */
 export function grantLifetime(size: number): number {
   return (10 + Math.floor(size / (64 * MIB))) * MINUTE
 }

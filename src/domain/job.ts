@@ -1,5 +1,4 @@
-// A job: work that a server does by itself, on a timer. The types that rooms share; operating/jobs.ts starts
-// and stops them.
+// A background job, which runs on a timer. Rooms share its types; operating/jobs.ts starts and stops jobs.
 
 export type JobName =
   | 'expiry'
@@ -13,21 +12,21 @@ export type JobName =
   | 'appearance'
   | 'deliveries'
 
-/** How a job tells about its runs. */
+/** Reports the runs of a job. */
 export type JobReport = {
-  /** Something was done. */
+  /** Reports a run that did something. */
   did(): void
   /**
-   * A run failed; the job tries again by itself. `isTold`: for the same reason as the run before, which is in
-   * the log.
+   * Reports a failed run, which the job retries. `isTold`: the cause is that of the run before and already
+   * logged.
    */
   failed(cause: unknown, options?: { isTold: boolean }): void
 }
 
 export type Job = {
   name: JobName
-  /** Called once. Throws only when the server cannot run without this job. */
+  /** Is called once. Throws only when the server cannot run without this job. */
   start(report: JobReport): void
-  /** Resolves once the present step has ended. Does nothing for a job that was not started. */
+  /** Resolves once the current step has ended. Does nothing for a job that was not started. */
   stop(): void | Promise<void>
 }

@@ -1,5 +1,5 @@
-// The file of an account's own list and logs, as JSON or CSV, written a push at a time: the same from the
-// command line and from a browser. Pushes and entries are objects of the API, with its names.
+// Exports an account's list and logs as JSON or CSV, one push at a time, for the command line and browsers.
+// Pushes and entries are objects of the API.
 
 import { CSV_MARK, writeCsv } from '../text/csv.ts'
 
@@ -10,10 +10,10 @@ type Members = Readonly<Record<string, unknown>>
 /** `logs` is null when the log is damaged on the server. */
 export type PushWithLogs = { push: Members; logs: readonly Members[] | null }
 
-/** The pushes of an account on this server, as they were at this time. */
+/** An account's pushes on this server at this time. */
 type Exported = { server: string; at: string; pushes: AsyncIterable<PushWithLogs> }
 
-/** The file in pieces. JSON has one push a line. */
+/** Yields the file in chunks. JSON has one push a line. */
 export async function* writeList(format: ExportFormat, exported: Exported): AsyncGenerator<string> {
   const { server, at, pushes } = exported
   if (format === 'csv') {
@@ -36,9 +36,9 @@ const PUSH = [
   ...['expire_after_days', 'expire_after_views', 'views_remaining', 'deletable_by_viewer', 'retrieval_step'],
   ...['passphrase_required', 'html_url', 'note'],
 ]
-/** What an entry repeats of its push, so that it can be found by it. */
+/** The columns that an entry repeats of its push, for searching. */
 const REPEATED = new Set(['url_token', 'name', 'kind'])
-/** The columns of an entry: the API's word, and that of the table. */
+/** The columns of an entry: its member in the API, and its title in the table. */
 const ENTRY: readonly [string, string][] = [
   ['created_at', 'entry_at'],
   ['kind', 'entry_kind'],
@@ -48,8 +48,8 @@ const ENTRY: readonly [string, string][] = [
 ]
 
 /**
- * One table, because a spreadsheet opens one: a row for each push, and below it a row for each entry of its
- * log. The first column tells which, for a filter.
+ * Returns the rows of one table: a row for the push, and below it a row for each entry of its log. The first
+ * column says which is which, for a filter.
  */
 function rowsOf({ push, logs }: PushWithLogs): string[][] {
   const own = PUSH.map((name) => textOf(push[name]))

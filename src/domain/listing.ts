@@ -1,13 +1,11 @@
-// How an owner's pushes are filtered and sorted.
+// Filters and sorts an owner's pushes.
 
 import type { Push, PushKind } from './push.ts'
 import { DAY } from './time.ts'
 
 export type PushCounts = { live: number; expired: number }
 
-/**
- * What a list is filtered and sorted by; `seenViews` is how many views there were when the owner looked last.
- */
+/** The facts that lists filter and sort by; `seenViews` is the number of views when the owner last looked. */
 export type PushFacts = Pick<
   Push,
   'kind' | 'createdAt' | 'expiresAt' | 'expireAfterViews' | 'views' | 'lastViewedAt' | 'expiredOn' | 'lost'
@@ -15,8 +13,8 @@ export type PushFacts = Pick<
 
 export const PUSH_LISTS = ['active', 'expired', 'all'] as const
 /**
- * waiting: not opened yet. ending: about to expire. unseen: opened since the owner looked last. lost: in a
- * restore.
+ * waiting: not opened yet. ending: about to expire. unseen: opened since the owner last looked. lost: expired
+ * by a restore.
  */
 export const PUSH_STATES = ['waiting', 'opened', 'ending', 'unseen', 'lost'] as const
 export const PUSH_SORTS = ['newest', 'oldest', 'ending', 'opened', 'name'] as const
@@ -27,16 +25,19 @@ export type PushSort = (typeof PUSH_SORTS)[number]
 
 export type PushFilter = { kind: PushKind | null; state: PushState | null; until: number | null }
 
-/** Smaller than a page of the API, because a row on the pages shows more. */
+/** Smaller than a page of the API, because a row of the pages shows more. */
 export const LIST_PAGE_SIZE = 25
 
-/** The most opened pushes that stay in the list of the active ones until their owner looks at them. */
+/** The most used-up pushes that stay in the active list until their owner looks at them. */
 export const MOST_OPENED = 100
 
-/** The navigation counts so many opened pushes at most, and shows the last number as “9+”. */
+/** The navigation counts at most this many opened pushes, and shows the maximum as “9+”. */
 export const MOST_UNSEEN = 10
 
-/** A filter that is null accepts every push. `until` accepts pushes created at that time or earlier. */
+/**
+ * Whether a push passes a filter. A null filter accepts every push; `until` accepts those created at or
+ * before that time.
+ */
 export function fitsFilter(facts: PushFacts, { kind, state, until }: PushFilter, now: number): boolean {
   if (kind !== null && facts.kind !== kind) return false
   if (until !== null && facts.createdAt > until) return false
@@ -58,12 +59,12 @@ function fitsState(facts: PushFacts, state: PushState, now: number): boolean {
   }
 }
 
-/** Whether it was opened since its owner looked at it last. */
+/** Whether a push was opened since its owner last looked. */
 export function isUnseen({ views, seenViews }: Pick<PushFacts, 'views' | 'seenViews'>): boolean {
   return views > seenViews
 }
 
-/** Whether it was opened as often as it may be, which is how a push ends that did what it was made for. */
+/** Whether a push had all its allowed views: it ended because it did its job. */
 export function isUsedUp({
   views,
   expireAfterViews,
@@ -82,7 +83,10 @@ export function isEnding(push: Pick<Push, keyof PushFacts & keyof Push>, now: nu
   return isLastView || (expiresAt - now < DAY && expiresAt - createdAt > DAY)
 }
 
-/** The comparison for `Array.sort`. Calls `nameOf` only to sort by name; pushes without a name come last. */
+/**
+ * Returns a comparison for `Array.sort`. Calls `nameOf` only to sort by name; pushes without a name come
+ * last.
+ */
 export function comparePushes(
   sort: PushSort,
   nameOf: (facts: PushFacts) => string,
@@ -102,9 +106,7 @@ export function comparePushes(
   }
 }
 
-/**
- * Live pushes first, the next to end before the others; then the ended ones, the latest before the others.
- */
+/** Puts live pushes first, the next to expire at the top; then expired ones, the latest at the top. */
 function compareEnds(one: PushFacts, other: PushFacts): number {
   if (one.expiredOn === null || other.expiredOn === null) {
     const both = one.expiredOn === other.expiredOn

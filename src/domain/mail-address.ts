@@ -1,13 +1,13 @@
-// Addresses to which mail is sent, and the server that takes it. What an address cannot hold cannot get into
-// a command or a header.
+// Mail addresses and the mail server. The pattern admits no character that could inject an SMTP command or a
+// header.
 
 import type { Problem } from './problems.ts'
 
 export type MailAddress = { name: string; address: string }
 
 /**
- * `isTls`: from the first byte on, otherwise by STARTTLS before anything is said. `ca`: a file of PEM that
- * vouches for it.
+ * The mail server. `isTls`: implicit TLS; false requires STARTTLS before login. `ca`: a PEM file to verify it
+ * with.
  */
 export type MailServer = {
   host: string
@@ -18,20 +18,22 @@ export type MailServer = {
 }
 
 export const MAX_RECIPIENTS = 5
-/** RFC 5321 allows a path 256, with its brackets. */
+/** RFC 5321 limits a path to 256 characters, brackets included. */
 const MAX_ADDRESS = 254
-/** With blanks and commas between them. */
+/** The longest list of recipients, with blanks and commas. */
 export const MAX_RECIPIENTS_TEXT = MAX_RECIPIENTS * (MAX_ADDRESS + 2)
 
 /**
- * Neither quoted texts nor groups, comments, lists and literal addresses (RFC 5322, 3.4): nothing has to be
- * escaped. Nor `!`, `%`, which once named a way through other servers, and `?`, without which there are no
- * encoded words (RFC 2047).
+ * Excludes quoted strings, groups, comments, lists and address literals (RFC 5322, 3.4), so nothing has to be
+ * escaped; `!` and `%`, once used for source routes; and `?`, which encoded words need (RFC 2047).
  */
 const LOCAL = /^[a-z\d.#$&'*+/=^_`{|}~-]{1,64}$/i
 const LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u
 
-/** Whether mail can be sent to it. Addresses of accounts may be others. */
+/**
+ * Whether mail can be sent to an address. Stricter than `parseEmail`: an account's address need not be
+ * deliverable.
+ */
 export function isMailAddress(text: string): boolean {
   if (text.length > MAX_ADDRESS) return false
   const [local = '', domain = '', ...more] = text.split('@')
@@ -39,13 +41,13 @@ export function isMailAddress(text: string): boolean {
   return more.length === 0 && isLocal && domain.split('.').every((label) => LABEL.test(label))
 }
 
-/** The same as a pattern of JSON Schema, which takes every character that is not ASCII for a letter. */
+/** The same as a pattern of JSON Schema, in which every non-ASCII character counts as a letter. */
 const ATOM = "[A-Za-z0-9#$&'*+/=^_`{|}~-]+"
 const PART = '[A-Za-z0-9\\u0080-\\uffff](?:[A-Za-z0-9\\u0080-\\uffff-]{0,61}[A-Za-z0-9\\u0080-\\uffff])?'
 const ADDRESS = `(?=[^@]{1,64}@[^\\s,]{1,189}(?:[\\s,]|$))${ATOM}(?:\\.${ATOM})*@${PART}(?:\\.${PART})*`
 export const RECIPIENTS_PATTERN = `^[\\s,]*${ADDRESS}(?:\\s*,[\\s,]*${ADDRESS}){0,${MAX_RECIPIENTS - 1}}[\\s,]*$`
 
-/** Addresses separated by commas, each once. */
+/** Parses addresses separated by commas, and drops duplicates. */
 export function parseRecipients(text: string): { recipients: string[] } | { problem: Problem } {
   if (text.length > MAX_RECIPIENTS_TEXT)
     return { problem: { code: 'too_long_characters', limit: MAX_RECIPIENTS_TEXT } }

@@ -1,5 +1,5 @@
-// The message with which an account sends its secret links: a template with places for the link, its expiry,
-// its views and the name of the push, which says whom it is for.
+// The message with which an account sends its secret links: a template with placeholders for the link, its
+// expiry, its views and the name of the push, which names the recipient.
 
 import { hasMoreCharacters } from '../text/text-length.ts'
 import type { Problem } from './problems.ts'
@@ -9,20 +9,20 @@ export const MAX_MESSAGE_CHARACTERS = 2000
 export type MessageFacts = { link: string; expires: string; views: string; name: string }
 
 /**
- * Fills the places in. Any other text in braces stays as it is. Without a name, its place goes with the blank
- * before it.
+ * Fills in the placeholders. Other text in braces stays unchanged. Without a name, its placeholder is removed
+ * with the blank before it.
  */
 export function fillMessage(template: string, facts: MessageFacts): string {
   const fitting = facts.name === '' ? template.replace(/ ?\{name\}/g, '') : template
   return fitting.replace(/\{(link|expires|views|name)\}/g, (_, place: keyof MessageFacts) => facts[place])
 }
 
-/** The text as it is stored: LF line ends, no blanks around it. '' means the standard message. */
+/** Normalizes a template for storage: LF line ends, trimmed. '' means the standard message. */
 export function tidyMessage(text: string): string {
   return text.replace(/\r\n?/g, '\n').trim()
 }
 
-/** The problem with a tidied template; null for a good one. */
+/** Returns the problem with a normalized template, or null. */
 export function problemOfMessage(template: string): Problem | null {
   if (hasMoreCharacters(template, MAX_MESSAGE_CHARACTERS))
     return { code: 'too_long_characters', limit: MAX_MESSAGE_CHARACTERS }

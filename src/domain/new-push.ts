@@ -1,4 +1,4 @@
-// The request for a new push, and the limits of the instance that it has to respect.
+// The request for a new push, and the limits of the instance that bound it.
 
 import { hasMoreBytes, hasMoreCharacters } from '../text/text-length.ts'
 import { isWebAddress } from '../text/web-address.ts'
@@ -39,7 +39,7 @@ export type NewPush = {
   deletableByViewer: boolean | null
   retrievalStep: boolean
   showsSender: boolean
-  /** Who gets the link by mail, and in which language; null for nobody. */
+  /** The recipients of the link by mail and their language; null without recipients. */
   mail: LinkMail | null
 }
 
@@ -66,7 +66,7 @@ export const DURATIONS: readonly number[] = [
 
 export type Lifetime = { lifetime: number; expireAfterDays: number }
 
-/** The shorter of the given days and duration; the default when neither is given. */
+/** Returns the shorter of the given days and duration; the default when neither is given. */
 export function decideLifetime(
   given: { days: number | null; duration: number | null },
   range: Range,
@@ -76,14 +76,16 @@ export function decideLifetime(
   return { lifetime, expireAfterDays: Math.ceil(lifetime / DAY) }
 }
 
-/** The problem with a duration, or null. The minimum of days does not apply to durations under a day. */
+/**
+ * Returns the problem with a duration, or null. The minimum of days does not apply to durations under a day.
+ */
 export function durationProblem(duration: number, range: Range): Problem | null {
   if (duration > range.max * DAY) return { code: 'too_many_days', limit: range.max }
   const isShort = duration >= DAY && duration < range.min * DAY
   return isShort ? { code: 'too_few_days', limit: range.min } : null
 }
 
-/** The problem with a payload of this kind, or null. */
+/** Returns the problem with a payload of this kind, or null. */
 export function payloadProblem(kind: PushKind, payload: string, limits: PushLimits): Problem | null {
   if (hasMoreBytes(payload, limits.payloadBytes))
     return { code: 'too_long_bytes', limit: limits.payloadBytes }

@@ -1,10 +1,10 @@
-// What waits to be told outside: its kinds, when a failed delivery is tried again, and the reasons why one
-// fails.
+// The outbox: the kinds of messages that wait to be sent, when a failed delivery is retried, and why
+// deliveries fail.
 
 import type { EventType } from './events.ts'
 import { DAY, HOUR, SECOND } from './time.ts'
 
-/** link_mail: with the link of a push, and gone when that ends. account_mail: an invitation or a reset. */
+/** link_mail: the link of a push, deleted when the push ends. account_mail: an invitation or a reset. */
 export type OutboxKind = 'webhook' | 'event_mail' | 'link_mail' | 'account_mail'
 
 export const WEBHOOK_FORMATS = [
@@ -13,7 +13,7 @@ export const WEBHOOK_FORMATS = [
 
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 
-/** `withName`: whether it is told the name of a push, too. */
+/** A webhook to add. `withName`: its messages contain the name of the push. */
 export type NewWebhook = {
   url: string
   events: EventType[]
@@ -22,8 +22,8 @@ export type NewWebhook = {
 }
 
 /**
- * Why a delivery failed, for operators; follows the name of the receiver. Nothing of an answer or an error is
- * kept or shown besides.
+ * Why a delivery failed, for operators; follows the receiver's name. Nothing else of an answer or error is
+ * stored or shown.
  */
 export const EXPLAINED = {
   not_allowed: 'is not allowed by the settings',
@@ -44,25 +44,29 @@ export const EXPLAINED = {
 
 export type DeliveryError = keyof typeof EXPLAINED
 
-/** Of an account, and of the administrators for everybody. */
+/** The most webhooks of an account, and of the administrators together. */
 export const MOST_WEBHOOKS = 20
-/** Messages that wait for one webhook; later ones are left out until some are delivered. */
+/** The most messages that wait for one webhook; further ones are dropped until some are delivered. */
 export const MOST_WAITING = 1_000
-/** Mails of events that wait for one account. */
+/** The most event mails that wait for one account. */
 export const MOST_WAITING_MAILS = 100
 
-/** A message that was not delivered by then is given up. */
+/** The deadline of a delivery, after which a message is given up. */
 export const GIVE_UP_AFTER = DAY
-/** How long a message that was given up is still shown as failed. */
+/** How long a given-up message is shown as failed. */
 export const FAILED_KEPT = 7 * DAY
-/** Longer than a try takes: a message whose node died in the middle is tried again after it. */
+/**
+ * The lease of a delivery, longer than a try takes. If its node dies meanwhile, the message is retried
+ * afterwards.
+ */
 export const LEASE = 20 * SECOND
 
 const FIRST_PAUSE = 10 * SECOND
 const LONGEST_PAUSE = 2 * HOUR
 
 /**
- * When a message is tried again that has failed `tries` times, the last time at `now`: after growing pauses.
+ * Returns the time of the next try, with exponential backoff. The message has failed `tries` times, the last
+ * time at `now`.
  */
 export function nextTryAt({ at, tries }: { at: number; tries: number }, now: number): number {
   const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 3 ** (tries - 1))

@@ -1,4 +1,4 @@
-// Problems with given values: a code with its limits, and the English message for the API.
+// Problems with submitted values: a code with its limits, and the English message for the API.
 
 /** Messages follow the name of the field: "Payload can't be blank". */
 const PLAIN = {
@@ -34,7 +34,7 @@ const PLAIN = {
   key_reused: 'was used with other fields before',
 } as const
 
-/** With a place for the limit. */
+/** Messages with a placeholder for the limit. */
 const LIMITED = {
   too_long_bytes: 'is too long (at most {} bytes)',
   too_long_characters: 'is too long (at most {} characters)',
@@ -48,7 +48,7 @@ const LIMITED = {
   too_few_days: 'must be at least {} days',
 } as const
 
-/** With a place for the kinds. */
+/** Messages with a placeholder for the kinds. */
 const OF_KINDS = {
   unknown_kind: 'must be one of {}',
   kind_disabled: '"{}" is disabled on this server',
@@ -60,7 +60,7 @@ export type Problem =
   | { code: keyof typeof OF_KINDS; kinds: string }
   | { code: 'out_of_range'; min: number; max: number }
 
-/** By field, in the API's names. A field's problems are in the order in which they were found. */
+/** Problems by field, in the API's names, in the order in which they were found. */
 export type Problems = Record<string, Problem[]>
 
 export function explainProblem(problem: Problem): string {

@@ -1,11 +1,11 @@
-// The choices that an account asked to use again. The create form starts with them, within the current
+// The defaults that an account saved for its next push. The create form starts with them, within the current
 // limits.
 
 import type { NewPush, PushLimits, Range } from './new-push.ts'
 import { DAY } from './time.ts'
 
 /**
- * Null where the choice was the server's default, so that a new default takes effect. Holds no content of a
+ * A choice is null if it was the server's default, so that a new default takes effect. Holds no content of a
  * push.
  */
 export type PushChoices = {
@@ -40,7 +40,7 @@ export function fitChoices(choices: PushChoices, { days, views }: PushLimits): P
   const { lifetime } = choices
   return {
     ...choices,
-    // Durations under a day are allowed whatever the minimum of days.
+    // The minimum of days does not apply to durations under a day.
     lifetime: lifetime === null || lifetime < DAY ? lifetime : DAY * clamp(lifetime / DAY, days),
     views: choices.views === null ? null : clamp(choices.views, views),
   }

@@ -1,4 +1,4 @@
-// A push and its rules: who may do what, when it has expired, when it is locked. No I/O; callers pass the
+// A push and its rules: who may do what, when it is expired, when it is locked. No I/O; callers pass the
 // time.
 
 import type { Account } from './account.ts'
@@ -8,11 +8,11 @@ export type PushKind = 'text' | 'file' | 'url' | 'qr'
 
 export const PUSH_KINDS: readonly PushKind[] = ['text', 'file', 'url', 'qr']
 
-/** Wrong passphrases: those in the window of a minute that began at `wrongTriesSince`, and all. */
+/** Counts of wrong passphrases: in the window of a minute that began at `wrongTriesSince`, and in all. */
 export type WrongTries = {
   wrongTries: number
   wrongTriesSince: number
-  /** Since creation or since the owner unlocked it. A right passphrase does not reset this. */
+  /** Since creation, or since the owner unlocked the push. A right passphrase does not reset this. */
   wrongTriesInAll: number
 }
 
@@ -27,19 +27,19 @@ export type Push = WrongTries & {
   expireAfterDays: number
   expireAfterViews: number
   views: number
-  /** When the last view was counted; 0 before the first one, and for views of older versions. */
+  /** The time of the last counted view; 0 before the first one, and for views of older versions. */
   lastViewedAt: number
-  /** Null for a url push whose creator did not choose; viewers may not delete it. */
+  /** Null for a url push whose creator did not choose: viewers may not delete it. */
   deletableByViewer: boolean | null
   retrievalStep: boolean
-  /** Whether its owner tells recipients the address of the account, while the server allows that. */
+  /** Whether recipients see the address of the owner's account, while the server allows that. */
   showsSender: boolean
   passphraseRequired: boolean
   /** Whether too many wrong passphrases in all have expired or locked the push. */
   triesSpent: boolean
   expiredOn: number | null
   deleted: boolean
-  /** Whether a restore of the server expired it: what opens a push is in no backup. */
+  /** Whether a restore of the server expired it, because no backup contains the keys of a push. */
   lost: boolean
 }
 
@@ -50,24 +50,24 @@ export function viewsRemaining(push: Push): number {
   return Math.max(0, push.expireAfterViews - push.views)
 }
 
-/** Whole days, counted from creation. */
+/** Returns whole days, counted from creation. */
 export function daysRemaining(push: Push, now: number): number {
   const elapsed = Math.floor(Math.max(0, now - push.createdAt) / DAY)
   return Math.max(0, push.expireAfterDays - elapsed)
 }
 
-/** Also true when its time has passed but the expiry is not recorded yet. */
+/** Whether a push is expired, including one whose expiry is not recorded yet. */
 export function isExpired(push: Push, now: number): boolean {
   return push.expiredOn !== null || push.expiresAt <= now
 }
 
-/** Made more than a day in the future, so while the clock was ahead. */
+/** Whether a push was created more than a day in the future, while the clock was ahead. */
 export function isFromAhead({ createdAt }: Pick<Push, 'createdAt'>, now: number): boolean {
   return createdAt > now + DAY
 }
 
 /**
- * Moves the dates of a push from ahead back by as many milliseconds as the clock was `ahead`, and at least to
+ * Moves the dates of such a push back by as many milliseconds as the clock was `ahead`, and at least to
  * `now`.
  */
 export function setBack<P extends Pick<Push, 'createdAt' | 'expiresAt'>>(
@@ -78,7 +78,7 @@ export function setBack<P extends Pick<Push, 'createdAt' | 'expiresAt'>>(
   return { ...push, createdAt: push.createdAt - by, expiresAt: push.expiresAt - by, updatedAt: now }
 }
 
-/** Milliseconds until the next passphrase may be tried; 0 when one may be tried now. */
+/** Returns the milliseconds until the next passphrase may be tried; 0 when one may be tried now. */
 export function passphraseLockedFor(push: WrongTries, now: number): number {
   if (push.wrongTries < MAX_WRONG_TRIES || !isInWindow(push, now)) return 0
   return push.wrongTriesSince + WRONG_TRIES_WINDOW - now
@@ -93,7 +93,7 @@ function isInWindow({ wrongTries, wrongTriesSince }: WrongTries, now: number): b
   return wrongTries > 0 && hasBegun && now < wrongTriesSince + WRONG_TRIES_WINDOW
 }
 
-/** The same after one more. A window starts with its first wrong try. */
+/** Counts one more wrong try. A window starts with its first wrong try. */
 export function countWrongTry<T extends WrongTries>(before: T, now: number): T {
   const counted = { ...before, wrongTriesInAll: before.wrongTriesInAll + 1 }
   return isInWindow(before, now)
@@ -101,40 +101,40 @@ export function countWrongTry<T extends WrongTries>(before: T, now: number): T {
     : { ...counted, wrongTries: 1, wrongTriesSince: now }
 }
 
-/** While a push is locked, every passphrase is refused until the owner unlocks it. */
+/** Whether a push is locked: every passphrase is refused until the owner unlocks it. */
 export function isLocked(push: Push): boolean {
   return push.triesSpent && push.deletableByViewer !== true
 }
 
-/** Whether no passphrase is checked now, the right one included. */
+/** Whether every passphrase is refused now, even the right one. */
 export function isLimited(push: Push, now: number): boolean {
   return (
     push.passphraseRequired && !isExpired(push, now) && (isLocked(push) || passphraseLockedFor(push, now) > 0)
   )
 }
 
-/** Whether wrong passphrases expired it, rather than its time, a view or a deletion. */
+/** Whether wrong passphrases expired the push, rather than its time, a view or a deletion. */
 export function isEndedByTries(push: Push): boolean {
   return push.triesSpent && push.deletableByViewer === true
 }
 
-/** What a push begins with: nothing has happened to it. */
+/** The state of a new push, before any visit. */
 export const UNTOUCHED = {
   ...{ views: 0, lastViewedAt: 0, wrongTries: 0, wrongTriesInAll: 0, triesSpent: false },
   ...{ expiredOn: null, deleted: false, lost: false },
 }
 
-/** The push in its state at creation. */
+/** Returns the push in its state at creation. */
 export function asCreated<P extends Push>(push: P): P {
   return { ...push, ...UNTOUCHED, wrongTriesSince: push.createdAt, updatedAt: push.createdAt }
 }
 
-/** Requires an account on both sides: an anonymous push has no owner. */
+/** Whether the account owns the push. An anonymous push has no owner, so null never equals null. */
 export function isOwner(push: Push, account: Account | null): boolean {
   return account !== null && push.ownerId !== null && push.ownerId === account.id
 }
 
-/** The owner may, and for a push that viewers may delete everybody who has the link. */
+/** Whether the account may end the push: its owner, or any viewer if viewers may delete it. */
 export function mayExpire(push: Push, account: Account | null): boolean {
   return push.deletableByViewer === true || isOwner(push, account)
 }

@@ -1,4 +1,4 @@
-// A request for a secret: what its owner asks for, how often it may be answered, and until when. No I/O;
+// A request for a secret: what its owner asks for, how many answers it accepts, and until when. No I/O;
 // callers pass the time.
 
 import { countWrongTry, passphraseLockedFor, type WrongTries } from './push.ts'
@@ -6,53 +6,53 @@ import { DAY, MINUTE } from './time.ts'
 
 /** Times are milliseconds since 1970. */
 export type SecretRequest = WrongTries & {
-  /** Of its owner. */
+  /** The owner's account. */
   accountId: number
   createdAt: number
   expiresAt: number
-  /** When its owner, its last answer or too many wrong passphrases closed it; null while nothing has. */
+  /** When its owner, its last answer or too many wrong passphrases closed it; null while it is open. */
   closedAt: number | null
   acceptsText: boolean
   acceptsFiles: boolean
   maxAnswers: number
-  /** Those that have arrived. */
+  /** Answers that have arrived. */
   answers: number
   /** The public key of age that answers are encrypted for; null without one. */
   recipient: string | null
 }
 
-/** What somebody asks for in a new request, checked against the limits and completed with the defaults. */
+/** A new request, checked against the limits and completed with the defaults. */
 export type NewRequest = Pick<SecretRequest, 'acceptsText' | 'acceptsFiles' | 'maxAnswers' | 'recipient'> & {
-  /** For its owner. */
+  /** Shown to its owner only. */
   name: string
-  /** For whoever has the link. */
+  /** Shown to everyone with the link. */
   message: string
   /** Time until it closes, in milliseconds. */
   lifetime: number
   passphrase: string | null
 }
 
-/** An upload counts as an answer for this long, unless it ends before. */
+/** A running upload reserves an answer for this long. */
 export const RESERVATION_LIFETIME = 10 * MINUTE
 
 export const MAX_ANSWERS = 100
 
 /**
- * Whether it takes no answer any more. One from more than a day in the future was made while the clock was
- * ahead.
+ * Whether a request accepts no more answers. One created more than a day in the future was made while the
+ * clock was ahead.
  */
 export function isOver({ closedAt, expiresAt, createdAt }: SecretRequest, now: number): boolean {
   return closedAt !== null || expiresAt <= now || createdAt > now + DAY
 }
 
-/** Whether another answer fits beside those that have arrived, and those that are `reserved` by uploads. */
+/** Whether another answer fits beside those that have arrived and those `reserved` by uploads. */
 export function hasRoomForAnswer(request: SecretRequest, reserved: number, now: number): boolean {
   return !isOver(request, now) && request.answers + reserved < request.maxAnswers
 }
 
 /**
- * The request after one more answer, of which the last closes it; null when it takes none. `reserved`: by
- * other uploads.
+ * Returns the request after one more answer, the last of which closes it; null when it accepts none.
+ * `reserved`: by other uploads.
  */
 export function decideAnswer<R extends SecretRequest>(request: R, reserved: number, now: number): R | null {
   if (!hasRoomForAnswer(request, reserved, now)) return null
@@ -63,8 +63,8 @@ export function decideAnswer<R extends SecretRequest>(request: R, reserved: numb
 export type WrongTry<R> = { outcome: 'refused' | 'limited' | 'closed'; request: R }
 
 /**
- * The request after a wrong passphrase; the last of `maxTries` (0: no limit) closes it. `limited`: no
- * passphrase is checked for now, because other nodes may have counted some since this one was.
+ * Returns the request after a wrong passphrase; the last of `maxTries` (0: no limit) closes it. `limited`: no
+ * passphrase is checked for now, because other nodes may have counted some meanwhile.
  */
 export function decideWrongTry<R extends SecretRequest>(
   request: R,

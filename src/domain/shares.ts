@@ -1,15 +1,15 @@
-// Limits on the live pushes that one address may hold without an account, so that it cannot fill the disk.
+// Limits on the live anonymous pushes of one address, so that it cannot fill the disk.
 
 import { MAX_ENTRY_BYTES } from './audit.ts'
 import { DomainError, type ErrorDetails, retrySeconds } from './errors.ts'
 import { formatTime } from './time.ts'
 
-/** Live pushes, and the bytes that they take. */
+/** A number of live pushes, and their bytes. */
 export type Share = { pushes: number; bytes: number }
 
 /**
- * What a push without an account may take: its sealed payload, and log entries of its creation, its views and
- * its end.
+ * Returns the bytes that an anonymous push may take: its sealed payload, and log entries for its creation,
+ * its views and its end.
  */
 export function shareBytes({ payload, views }: { payload: number; views: number }): number {
   return payload + (views + 2) * MAX_ENTRY_BYTES
@@ -18,7 +18,7 @@ export function shareBytes({ payload, views }: { payload: number; views: number 
 /** The limits of one address; 0 means no limit. */
 export type ShareLimits = Share
 
-/** What a new push takes of the share of its creator's address. */
+/** The part of its creator's share that a new push takes. */
 export type ShareToTake = {
   /** Keyed hashes of the address, one for each instance key; the first is that of the sealing key. */
   addresses: readonly [Uint8Array, ...Uint8Array[]]
@@ -29,16 +29,16 @@ export type ShareToTake = {
 /** The size of one live push, and its expiry by time. */
 export type TakenShare = { bytes: number; expiresAt: number }
 
-/** The limit that another push of `bytes` would exceed, or null. */
+/** Returns the limit that another push of `bytes` would exceed, or null. */
 export function exceededLimit(taken: Share, bytes: number, limits: ShareLimits): keyof Share | null {
   if (limits.pushes > 0 && taken.pushes + 1 > limits.pushes) return 'pushes'
   return limits.bytes > 0 && taken.bytes + bytes > limits.bytes ? 'bytes' : null
 }
 
 /**
- * The latest time by which there is room for another push of `bytes`. `live` lists the pushes that expire
- * first, in order. If they do not free enough, the answer is the last one's expiry. Null for a push that
- * never fits.
+ * Returns the latest time by which there is room for another push of `bytes`; null for a push that never
+ * fits. `live` lists the pushes that expire first, in order. If they do not free enough, returns the last
+ * one's expiry.
  */
 export function findRoom(
   taken: Share,
@@ -57,7 +57,7 @@ export function findRoom(
 
 /**
  * Throws `too_many`, naming the limit and its flag, when there is no room for another push of `bytes`.
- * `taken` may count pushes of `live` that ran out of time, and have not been written as expired yet.
+ * `taken` may count pushes of `live` whose expiry is not written yet.
  */
 export function requireRoom(
   { bytes, limits }: { bytes: number; limits: ShareLimits },

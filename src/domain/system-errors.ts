@@ -26,40 +26,35 @@ const WORDS: Record<string, string> = {
 }
 
 /**
- * The code that the operating system, SQLite or Bun gave an error, such as ENOENT. Empty for an error without
- * one.
+ * Returns the code of an error from the operating system, SQLite or Bun, such as ENOENT; '' for an error
+ * without one.
  */
 export function codeOf(cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 }
 
-/**
- * Whether the process or its machine has run out of open files or memory, which may be there again in a
- * moment.
- */
+/** Whether the process or its machine has run out of open files or memory, which is often temporary. */
 export function isExhaustion(cause: unknown): boolean {
   return ['EMFILE', 'ENFILE', 'ENOMEM'].includes(codeOf(cause))
 }
 
-/** Null when the cause is no system error, or one without a message here. */
+/** Returns the message of a system error; null for other errors, and for those without a message here. */
 export function explainSystemError(cause: unknown): string | null {
   const code = codeOf(cause)
   return Object.hasOwn(WORDS, code) ? (WORDS[code] ?? null) : null
 }
 
-/**
- * Why something failed, to follow a colon: in words for a system error, otherwise the message of the cause.
- */
+/** Returns why something failed, to follow a colon: the message of a system error, or that of the cause. */
 export function reasonOf(cause: unknown): string {
   return explainSystemError(cause) ?? (cause instanceof Error ? cause.message : String(cause))
 }
 
-/** Why the system refused something, without the message of a cause that it did not name. */
+/** Returns why the system refused something. Does not quote an error that the system did not name. */
 export function refusalOf(cause: unknown): string {
   return explainSystemError(cause) ?? 'the system refused'
 }
 
-/** A sentence that names the path, if the system error has one. */
+/** Returns a sentence that names the path, if the system error has one. */
 export function presentSystemError(cause: Error): string {
   const words = explainSystemError(cause)
   if (words === null) return cause.message

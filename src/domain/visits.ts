@@ -1,5 +1,5 @@
-// What each visit does to a push, and the entry that it leaves in the audit log. An engine of the store reads
-// the push, asks here, and writes the change; it decides nothing by itself.
+// What each visit does to a push, and its audit entry. The store reads the push, asks here, and writes the
+// change; it decides nothing by itself.
 
 import type { Account } from './account.ts'
 import type { AuditKind, Visit } from './audit.ts'
@@ -9,14 +9,15 @@ import { countWrongTry, isExpired, isLimited, isLocked, isOwner, type Push } fro
 import { NODES_APART } from './time.ts'
 
 /**
- * The time of the next thing that happens to a push: never before the last one, which another node may have
- * written. A push whose last change lies further ahead was changed while the clock was wrong.
+ * Returns the time to record for the next change: never before the last one, which another node may have
+ * written a little ahead of our clock. A push whose last change lies further ahead was changed while the
+ * clock was wrong.
  */
 export function forward({ updatedAt }: Pick<Push, 'updatedAt'>, now: number): number {
   return updatedAt - now > NODES_APART ? now : Math.max(now, updatedAt)
 }
 
-/** The push after it, when that was, and the entry in its log; null leaves none. */
+/** A decided change: the push afterwards, its time, and the audit entry (null: none). */
 export type Change<P extends Push> = {
   after: P
   now: number
@@ -24,9 +25,9 @@ export type Change<P extends Push> = {
 }
 
 /**
- * A retrieval whose link and passphrase are right. The last allowed view is still a view. When `lookBy` is
- * the owner, the visit is an `owner_view` and does not count; null counts every visit. Looks at the limit of
- * tries first, because other nodes may have counted some since the passphrase was checked.
+ * Decides a retrieval whose link and passphrase are right. The last allowed view is still a view. When
+ * `lookBy` is the owner, the visit is an `owner_view` and does not count; null counts every visit. Checks the
+ * limit of tries first, because other nodes may have counted some since the passphrase was checked.
  */
 export function decideClaim<P extends Push>(
   push: P,
@@ -44,7 +45,10 @@ export function decideClaim<P extends Push>(
   return { outcome: 'view', change: { after, now, entry: { kind: 'view', visit } } }
 }
 
-/** A passphrase that is missing, or `wrong`. Ask `decideLastTry` about the push as it is afterwards. */
+/**
+ * Decides a visit whose passphrase is missing, or `wrong`. Call `decideLastTry` afterwards with the changed
+ * push.
+ */
 export function decideRefusal<P extends Push>(
   push: P,
   { visit, wrong }: { visit: Visit; wrong: boolean },
@@ -73,7 +77,7 @@ export function decideLastTry<P extends Push>(
     : { after: spent, now, entry: { kind: 'lock', visit } }
 }
 
-/** Sets all counts of wrong tries to zero. Null for a push that is not locked, or has expired. */
+/** Sets all counts of wrong tries to zero. Returns null for a push that is not locked or is expired. */
 export function decideUnlock<P extends Push>(push: P, visit: Visit, now: number): Change<P> | null {
   if (!isLocked(push) || isExpired(push, now)) return null
   const after = { ...push, triesSpent: false, wrongTriesInAll: 0, wrongTries: 0, updatedAt: now }
@@ -81,8 +85,9 @@ export function decideUnlock<P extends Push>(push: P, visit: Visit, now: number)
 }
 
 /**
- * A deletion. Null when there is nothing to end. An expired push stays as it is, unless `hasGrants` says that
- * its files can still be downloaded after the last view: then it becomes deleted, which ends the downloads.
+ * Decides a deletion. Returns null when there is nothing to end. An expired push stays unchanged, unless
+ * `hasGrants` says that its files can still be downloaded after the last view: then it becomes deleted, which
+ * ends the downloads.
  */
 export function decideDeletion<P extends Push>(
   push: P,
@@ -96,20 +101,20 @@ export function decideDeletion<P extends Push>(
   return hasGrants && !push.deleted ? { after: { ...push, deleted: true, updatedAt: now }, now, entry } : null
 }
 
-/** The end of a push that ran out of time, whenever it is noticed: `expiredOn` is `expiresAt`, not `now`. */
+/** Ends a push whose time is up, whenever this is noticed: `expiredOn` is `expiresAt`, not `now`. */
 export function decideLapse<P extends Push>(push: P, now: number): Change<P> {
   const isDue = push.expiredOn === null && push.expiresAt <= now
   return { after: isDue ? { ...push, expiredOn: push.expiresAt, updatedAt: now } : push, now, entry: null }
 }
 
-/** The end of a push in a database that was set back, or came from a backup made while the push was live. */
+/** Ends a push in a database that was rolled back, or restored from a backup made while the push was live. */
 export function decideLoss<P extends Push>(push: P, visit: Visit, now: number): Change<P> {
   if (isExpired(push, now)) return decideLapse(push, now)
   const after = { ...push, expiredOn: now, lost: true, updatedAt: now }
   return { after, now, entry: { kind: 'expire', visit } }
 }
 
-/** The owner sends the link by mail. Null for a push that has expired. */
+/** Decides the sending of the link by mail. Returns null for an expired push. */
 export function decideMailing<P extends Push>(push: P, visit: Visit, now: number): Change<P> | null {
   if (isExpired(push, now)) return null
   return { after: push, now, entry: { kind: 'creation_email_send', visit } }
@@ -120,8 +125,8 @@ export type EditOutcome<P extends Push> =
   | { outcome: 'refused'; problems: Problems }
 
 /**
- * An edit by the owner, by the rules of `decideEdit`. `isLabelled`: its name or note is written as well.
- * `change` is null when the push stays the same.
+ * Decides an edit by the owner, by the rules of `decideEdit`. `isLabelled`: its name or note is written as
+ * well. `change` is null when the push stays the same.
  */
 export function decideEditing<P extends Push>(
   push: P,

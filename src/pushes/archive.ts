@@ -1,17 +1,17 @@
-// One ZIP archive of several files, made as it is read: its entries are stored, not compressed, and nothing
-// is kept.
+// A ZIP archive of several files, generated as it is read: entries are stored uncompressed, and no archive is
+// kept.
 
 import type { ReadableFile } from './granted-files.ts'
 
 export type ArchiveEntry = { filename: string; size: number; content: ReadableFile }
 
-/** Sizes and positions from here on take 64 bits (ZIP64). */
+/** Sizes and positions from here on need 64 bits (ZIP64). */
 const LARGE = 0xffff_ffff
-/** Bytes of each part, without names and contents (APPNOTE 6.3.10, 4.3). */
+/** The bytes of each record, without names and contents (APPNOTE 6.3.10, 4.3). */
 const ENTRY = { header: 30, descriptor: 16, largeDescriptor: 24, listed: 46, largeListed: 28, farListed: 12 }
 const END = { small: 22, large: 76 }
 
-/** Bytes of the whole archive, from the sizes and names of its files. */
+/** Returns the bytes of the whole archive, computed from the sizes and names of its files. */
 export function archiveSize(files: readonly { filename: string; size: number }[]): number {
   let entries = 0
   let list = END.small
@@ -27,8 +27,8 @@ export function archiveSize(files: readonly { filename: string; size: number }[]
 }
 
 /**
- * Makes the archive only as fast as it is read. Throws when a file cannot be read: the archive then lacks its
- * end, so that an incomplete one cannot pass for whole. `changedAt` is the time of every entry, in
+ * Generates the archive only as fast as it is read. Throws when a file cannot be read; the archive then lacks
+ * its end, so an incomplete one cannot pass for whole. `changedAt` is the time of every entry, in
  * milliseconds since 1970.
  */
 export async function* readArchive(
@@ -36,7 +36,7 @@ export async function* readArchive(
   changedAt: number,
 ): AsyncGenerator<Uint8Array> {
   const lastModified = new Date(changedAt)
-  // Loaded only when needed: it takes megabytes.
+  // Loaded only when needed, because it takes megabytes of memory.
   const { makeZip } = await import('client-zip')
   const zip = makeZip(
     entries.map(({ filename, size, content }) => ({

@@ -1,5 +1,5 @@
-// The content of a push: decrypts it with its link and, if it has one, its passphrase, and counts nothing.
-// Names and types of files are sealed under the data key of their push, so that they vanish with it.
+// Decrypts the content of a push with its link and, if it has one, its passphrase. Counts nothing. Names and
+// types of files are sealed under the data key of their push, so they vanish with it.
 
 import { openSecrets } from '../crypto/push-secrets.ts'
 import { openField, sealField } from '../crypto/sealed-field.ts'
@@ -12,8 +12,8 @@ import type { FoundPush } from './push-finder.ts'
 export type Content = { payload: string; dataKey: Buffer; files: StoredFile[] }
 
 /**
- * Null for an expired push and for a wrong passphrase. Throws DamageError when the link alone should open the
- * push.
+ * Returns null for an expired push and for a wrong passphrase. Throws DamageError when the link alone should
+ * open the push.
  */
 export function openPush(found: FoundPush, passphraseKey: Uint8Array | null): Content | null {
   const { push, sealed, instanceKey, urlToken } = found
@@ -28,7 +28,7 @@ export function openPush(found: FoundPush, passphraseKey: Uint8Array | null): Co
   return { payload, dataKey, files: sealed.files.map((file) => openFile(file, place)) }
 }
 
-/** The push the files belong to, and the number of the instance key behind its data key. */
+/** The push of a file, and the number of the instance key that wraps its data key. */
 type FileContext = { pushId: Uint8Array; dataKey: Uint8Array; keyNumber: number }
 
 export function sealFile({ id, size, filename, contentType }: StoredFile, place: FileContext): SealedFile {
@@ -42,7 +42,7 @@ export function sealFile({ id, size, filename, contentType }: StoredFile, place:
   }
 }
 
-/** Throws DamageError, which contains `pushName`, when decryption fails, because the database was altered. */
+/** Throws DamageError with `pushName` when decryption fails, which means the database was altered. */
 function openFile(
   { fileId: id, size, ...sealed }: SealedFile,
   { pushName, ...place }: FileContext & { pushName: string },

@@ -1,5 +1,4 @@
-// Creating a push: its link, its keys, and what is stored of it. A repeated idempotency key gets the first
-// answer again.
+// Creates a push: its link, its keys and its rows. A repeated idempotency key gets the first answer again.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { sealSecrets } from '../crypto/push-secrets.ts'
@@ -24,17 +23,14 @@ import type { Upload } from './uploads.ts'
 
 export type CreatedPush = LabelledPush & { files: readonly StoredFile[] }
 
-/** What makes a push an answer to a request for a secret: it belongs to the owner of the request. */
+/** Marks a new push as an answer to a request for a secret: it belongs to the owner of the request. */
 export type RequestAnswer = {
   requestId: number
   urlToken: string
   ownerId: number
-  /** Of its upload; null without one. */
+  /** The reservation that its upload took; null without one. */
   reservation: number | null
-  /**
-   * Encrypts its text for the owner, which is done once the push is known to be new; null without a
-   * recipient.
-   */
+  /** Encrypts the text for the owner, once the push is known to be new; null without a recipient. */
   encrypt: ((text: string) => Promise<string>) | null
 }
 
@@ -42,7 +38,7 @@ export type CreateOptions = {
   viewer: Viewer
   upload: Upload
   answer?: RequestAnswer
-  /** Of a request with an idempotency key; null without one. */
+  /** The attempt with an idempotency key; null without a key. */
   attempt: KeyedAttempt | null
 }
 
@@ -65,7 +61,8 @@ export function createCreatePush(options: {
   const { store, keyring, passphrases, shareOf, linkMails, now } = options
 
   /**
-   * Name and note of an anonymous push come back in the answer and are not kept: nobody could ever read them.
+   * Creates a push. Name and note of an anonymous push are returned but not stored, because no account could
+   * list them.
    */
   function create(wanted: NewPush, { attempt, ...options }: CreateOptions): Promise<CreatedPush> {
     return attempt === null
@@ -88,7 +85,7 @@ export function createCreatePush(options: {
   }
 
   /**
-   * Builds the first answer again. What is not stored (name, note, files of an anonymous push) is the same in
+   * Rebuilds the first answer. What is not stored (name, note, files of an anonymous push) is the same in
    * this request.
    */
   async function repeat(wanted: NewPush, again: Repeat): Promise<CreatedPush> {

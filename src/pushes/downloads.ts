@@ -1,5 +1,5 @@
-// Downloads by grant. A grant works until it ends, or until its push is deleted or runs out of time. Times
-// are checked when a download begins; a deletion also breaks off running downloads.
+// Downloads by grant. A grant works until its end, or until its push is deleted or expires by time. Times are
+// checked when a download begins; a deletion also aborts running downloads.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { openJson, sealJson } from '../crypto/sealed-field.ts'
@@ -26,15 +26,15 @@ import {
 export type GrantedDownload = FileFacts &
   ReadableFile & {
     /**
-     * Identifies the exact bytes. Null for an archive, which is made for each download and can only be read
-     * whole.
+     * Identifies the exact bytes. Null for an archive, which is generated for each download and can only be
+     * read whole.
      */
     id: string | null
   }
 
 /**
- * All that a download needs stands in its URL, so that the server stores nothing readable for it. `until`:
- * since 1970.
+ * The content of a grant, which the URL carries, so the server stores nothing readable for it. `until`:
+ * milliseconds since 1970.
  */
 type PushGrant = Pick<FileOfPush, 'push'> & { until: number }
 
@@ -42,7 +42,7 @@ type FileOfGrant = Omit<FileOfPush, 'push'> & { filename: string }
 
 type FileGrant = PushGrant & FileOfGrant & { contentType: string }
 
-/** For several files of a push in one archive, in this order and under these names. */
+/** A grant for several files of a push in one archive, in this order and under these names. */
 type ArchiveGrant = PushGrant & { files: FileOfGrant[] }
 
 const PLACE = { subkey: 'grants', subject: new Uint8Array(), field: 'grant' } as const
@@ -52,10 +52,10 @@ type SealedGrant = { grant: string; until: number }
 
 export type GrantedFile = StoredFile & SealedGrant
 
-/** All files of a push in one archive, or as many as fit into one URL. `size` is that of the archive. */
+/** The archive of all files of a push, or of as many as fit into one URL. `size` is that of the archive. */
 export type GrantedArchive = SealedGrant & { files: number; size: number }
 
-/** What a counted view has opened. */
+/** The files that a counted view has opened. */
 export type ViewedFiles = {
   push: StoredPush
   dataKey: Uint8Array
@@ -67,14 +67,14 @@ export type Downloads = ReturnType<typeof createDownloads>
 
 export type DownloadsOptions = GrantedFilesOptions & { keyring: Keyring }
 
-/** Bytes that name the files in a grant: proxies refuse URLs above 8 KiB, and encoding adds a third. */
+/** The most bytes for the files in a grant: proxies refuse URLs above 8 KiB, and encoding adds a third. */
 const MAX_GRANT_BYTES = 4500
 
 export function createDownloads({ keyring, ...options }: DownloadsOptions) {
   const { now } = options
   const { openFile, findPush } = createGrantedFiles(options)
 
-  /** Grants each file, and archives of all where there are several. */
+  /** Returns a grant for each file, and archives of all if there are several. */
   function grantAll(viewed: ViewedFiles): { files: GrantedFile[]; archives: GrantedArchive[] } {
     const granted = viewed.files.map((file) => ({ file, grant: grantFor(file, viewed) }))
     const seal = (grant: FileGrant | ArchiveGrant): SealedGrant => ({
@@ -92,7 +92,8 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
   }
 
   /**
-   * Throws `forbidden` for an altered or lapsed grant, and `not_found` for a file that was destroyed.
+   * Opens a download. Throws `forbidden` for an altered or expired grant, and `not_found` for a destroyed
+   * file.
    */
   async function open(text: string): Promise<GrantedDownload> {
     const grant = openJson<FileGrant | ArchiveGrant>(text, keyring, PLACE)
@@ -108,7 +109,7 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
   }
 
   /**
-   * Opens all files first, so that a missing one refuses the archive, and one removed while it is read stays
+   * Opens all files first, so that a missing one refuses the archive, and one that is removed meanwhile stays
    * readable.
    */
   async function openArchive({ push, files }: ArchiveGrant): Promise<GrantedDownload> {
@@ -130,7 +131,10 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
   return { grantAll, open }
 }
 
-/** The longest time that a valid grant can have left. One with more was made while the clock was ahead. */
+/**
+ * Returns the longest time that a valid grant can have left. One with more was made while the clock was
+ * ahead.
+ */
 function longestLifeOf(grant: FileGrant | ArchiveGrant): number {
   const sizes = 'files' in grant ? grant.files.map(({ size }) => size) : [grant.size]
   return Math.max(...sizes.map(grantLifetime)) + NODES_APART
@@ -143,7 +147,7 @@ function grantFor(file: StoredFile, { push, dataKey, viewedAt }: ViewedFiles): F
   return { push: Buffer.from(push.lookup).toString('hex'), file: id, key, filename, contentType, size, until }
 }
 
-/** None for a single file. An archive's grant ends with the first grant of its files. */
+/** Returns no archive for a single file. An archive's grant ends with the first grant of its files. */
 function archivesOf(grants: readonly FileGrant[]): ArchiveGrant[] {
   if (grants.length < 2) return []
   const names = safeFilenames(

@@ -1,4 +1,4 @@
-// The files behind grants: opened, checked and read. A deletion of the push breaks off what is being read.
+// Opens, checks and reads the files behind grants. A deletion of the push aborts a running read.
 
 import {
   HEADER_BYTES,
@@ -22,7 +22,8 @@ export type Span = { start: number; end: number }
 /** An open file. It stays readable after its removal, until `close`. */
 export type ReadableFile = {
   /**
-   * Authenticated plain bytes, a segment at a time. Throws when the file was altered or its push was deleted.
+   * Yields authenticated plain bytes, one segment at a time. Throws when the file was altered or its push
+   * deleted.
    */
   read(span: Span): AsyncGenerator<Uint8Array>
   close(): Promise<void>
@@ -41,25 +42,22 @@ export type GrantedFilesOptions = {
   store: Pick<Store, 'files' | 'pushes' | 'damage' | 'bucket'>
   now: Now
   relieve: Relieve
-  /** Milliseconds of a clock that only goes on. */
+  /** A monotonic clock, in milliseconds. */
   elapsed: () => number
   /**
-   * Milliseconds between two looks whether a push was deleted while its file is read; 0 looks before each
-   * segment.
+   * Milliseconds between checks that the push of a running read is not deleted; 0 checks before each segment.
    */
   lookEvery: number
 }
 
 export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: GrantedFilesOptions) {
-  /**
-   * Throws `not_found` for a file that was destroyed, and DamageError for one that is missing or was altered.
-   */
+  /** Throws `not_found` for a destroyed file, and DamageError for a missing or altered one. */
   async function openFile(wanted: FileOfPush): Promise<ReadableFile> {
     const { id } = await findPush(wanted.push)
     const damage = damageOfFile({ file: wanted.file, push: id }, store)
     const opened = await store.files.open(wanted.file)
     if (opened === null) {
-      // The file of an expired push may have been removed meanwhile.
+      // The push may have expired meanwhile, which removes its file.
       throw (await findPush(wanted.push)).expiredOn === null ? damage : notFound()
     }
     await requireIntact(opened, { size: wanted.size, damage })
@@ -67,7 +65,7 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
     return { read: (span) => read({ ...wanted, opened, damage, look }, span), close: () => opened.close() }
   }
 
-  /** Reads the push again, unless that was a moment ago. Throws `not_found` once it was deleted. */
+  /** Returns a check, throttled to `lookEvery`, that throws `not_found` once the push is deleted. */
   function lookingFor(lookup: string): () => Promise<void> {
     let lookedAt = elapsed()
     return async () => {
@@ -92,21 +90,23 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
     }
   }
 
-  /** Throws `not_found` once the push was deleted or ran out of time. */
+  /** Throws `not_found` for a push that is deleted or past its time. */
   async function findPush(lookup: string): Promise<StoredPush> {
     const push = await requireNotDeleted(lookup)
     if (push.expiresAt <= now()) throw notFound()
     return push
   }
 
-  /** After a last view the files stay for its grants; a deletion ends the grants at once. */
+  /**
+   * Ignores an expiry by the last view, after which files stay for its grants; a deletion ends them at once.
+   */
   async function requireNotDeleted(lookup: string): Promise<StoredPush> {
     const push = await store.pushes.findPush(Buffer.from(lookup, 'hex'))
     if (push === null || push.deleted) throw notFound()
     return push
   }
 
-  /** The answer has begun, so an error can only break it off: logs the damage here, because no caller can. */
+  /** Reports damage here, because no caller can: the answer has begun, so an error only aborts it. */
   function reported(cause: DamageError): DamageError {
     store.damage.report(cause)
     return cause
@@ -117,7 +117,7 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
 
 type OpenFileOfPush = FileOfPush & { opened: OpenedFile; damage: DamageError; look: () => Promise<void> }
 
-/** Names each file of a push, so that every damaged one is counted. */
+/** Names the file and its push, so that every damaged file is counted. */
 export function damageOfFile(
   { file, push }: { file: string; push: number },
   { bucket }: Pick<Store, 'bucket'>,
@@ -125,7 +125,7 @@ export function damageOfFile(
   return new DamageError(`a file of push ${push} (${file})`, bucket === null ? 'disk' : 'bucket')
 }
 
-/** Checks what no segment authenticates: the header and the length. Throws, and then closes the file. */
+/** Checks the header and the length, which no segment authenticates. Closes the file before it throws. */
 async function requireIntact(
   file: OpenedFile,
   { size, damage }: { size: number; damage: DamageError },

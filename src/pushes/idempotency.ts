@@ -1,5 +1,4 @@
-// Idempotency keys: a client that lost the answer to a create repeats the request with its key and gets the
-// same answer.
+// Idempotency keys: a client that lost the answer to a create retries with its key and gets the same answer.
 
 import {
   fingerprintOf,
@@ -30,16 +29,16 @@ const LIFETIME = DAY
 export const KEY_LENGTH = { min: 22, max: 128 } as const
 const KEY = new RegExp(`^[\\x20-\\x7e]{${KEY_LENGTH.min},${KEY_LENGTH.max}}$`)
 
-/** The result of an earlier request with the key; the push is in its state at creation. */
+/** The answer to an earlier request with the key. The push is in its state at creation. */
 export type FirstAnswer = KeptAnswer & { push: StoredPush }
 
-/** One request with a key, which no other one may use until `end`. */
+/** One request with a key, which no other request may use until `end`. */
 export type KeyedAttempt = {
   /** Null when the key is used for the first time. */
   made: FirstAnswer | null
-  /** Looks again: another node may have used the key meanwhile. */
+  /** Searches again: another node may have used the key meanwhile. */
   find(): Promise<FirstAnswer | null>
-  /** What the commit of the create stores for the key. */
+  /** Returns the row of the key, which is stored in the same commit as the push. */
   seal(of: KeptAnswer & { createdAt: number }): KeyToStore
   /** Frees the key for another attempt. May be called more than once. */
   end(): void
@@ -54,12 +53,12 @@ export type IdempotencyOptions = {
 }
 
 export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
-  /** What runs in this process. When two nodes use a key at once, the commit of the create decides. */
+  /** The requests of this process. When two nodes use a key at once, the commit of the create decides. */
   const running = new Map<string, Promise<void>>()
 
   /**
-   * Throws `malformed` for an invalid key, and `conflict` when its push has ended or another request runs
-   * with it, unless it `waits` for the end of that.
+   * Throws `malformed` for an invalid key, and `conflict` when its push has ended or another request is using
+   * it, unless it `waits` for the end of that one.
    */
   async function begin(presented: PresentedKey, { waits = false } = {}): Promise<KeyedAttempt> {
     for (;;) {
@@ -70,7 +69,7 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
     }
   }
 
-  /** Null while another request runs with the key. */
+  /** Returns null while another request is using the key. */
   async function beginIfFree(presented: PresentedKey): Promise<KeyedAttempt | null> {
     const name = nameOf(presented)
     if (running.has(name)) return null
@@ -97,8 +96,8 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
   }
 
   /**
-   * Null for a key that was not used yet. Throws `malformed`, `conflict` when its push has ended, and
-   * `overloaded` when another process may know the key.
+   * Returns null for an unused key. Throws `malformed`, `conflict` when its push has ended, and `overloaded`
+   * when another process may know the key.
    */
   async function find(presented: PresentedKey): Promise<FirstAnswer | null> {
     requireKey(presented)
@@ -124,8 +123,7 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
 }
 
 /**
- * A fingerprint of all that a create asks for: the fields, with defaults filled in, and the files with their
- * contents.
+ * Returns a fingerprint of a create: its fields, with defaults filled in, and its files with their contents.
  */
 export function fingerprintOfPush(wanted: NewPush, files: readonly FilePrint[]): Buffer {
   const fields = Object.entries(wanted).sort(([one], [other]) => (one < other ? -1 : 1))
@@ -138,12 +136,15 @@ export function requireSameFields(made: FirstAnswer, fingerprint: Buffer): void 
     throw invalidFields({ idempotency_key: [{ code: 'key_reused' }] })
 }
 
-/** The account or, without one, the address: loopback is one, and so is an IPv6 /64. */
+/**
+ * Returns the scope of a key: the account or, without one, the address. Loopback is one scope, and so is an
+ * IPv6 /64.
+ */
 export function keyScopeOf({ account, visit }: Viewer): string {
   return account === null ? `address ${networkOf(visit.ip) ?? 'loopback'}` : `account ${account.id}`
 }
 
-/** Keys never hold a line break. */
+/** Joins with a line break, which no key contains. */
 function nameOf({ key, scope }: PresentedKey): string {
   return `${scope}\n${key}`
 }

@@ -1,6 +1,6 @@
-// What an owner sees of a push in lists, sealed under the owner subkey: the link's token, name and note, and
-// the token of the request that it answers. They may be sealed under another instance key than the push: a
-// rotation of the keys seals them anew. What an account writes into its requests is sealed in the same way.
+// Labels: what an owner's lists show of a push, sealed under the owner subkey. The link's token, name and
+// note, and the token of the request that it answers. A key rotation reseals them, so their key may differ
+// from the push's. Texts of requests are sealed in the same way.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'
@@ -14,8 +14,8 @@ import type { SealedLabels } from '../store/sealed-contract.ts'
 export type Labels = { urlToken: string; name: string; note: string; request: string | null }
 
 /**
- * The lookup of the push, or the request, and its account: labels of which the database names another one do
- * not open.
+ * The lookup of the push or request and its account, authenticated with each label, so a label of another row
+ * does not open.
  */
 export type LabelContext = { keyring: Keyring; pushId: Uint8Array; ownerId: number | null }
 /** `pushName` names the push in a DamageError. */
@@ -48,7 +48,7 @@ function sealRequest(urlToken: string, place: LabelContext): Uint8Array {
   return urlToken === '' ? new Uint8Array() : sealOwned('request', urlToken, place)
 }
 
-/** Null for a label that is not there. */
+/** Returns null for an empty label. */
 export function sealLabel(field: string, text: string, place: LabelContext): Buffer | null {
   return text === '' ? null : sealOwned(field, text, place)
 }
@@ -65,17 +65,17 @@ export function openLabels(
   }
 }
 
-/** The same without the link's token. */
+/** Opens name and note only. */
 export function openTexts({ name, note }: Pick<SealedLabels, 'name' | 'note'>, place: NamedLabelContext) {
   return { name: openLabel('name', name, place), note: openLabel('note', note, place) }
 }
 
-/** '' for a label that is not there. */
+/** Returns '' for a missing label. */
 export function openLabel(field: string, sealed: Uint8Array | null, place: NamedLabelContext): string {
   return sealed === null ? '' : openOwned(field, sealed, place)
 }
 
-/** A field of a push, or of a request, that only its account reads. */
+/** Seals a field of a push or request that only its account reads. */
 export function sealOwned(field: string, text: string, { keyring, ...push }: LabelContext): Buffer {
   return sealWithKeyring(Buffer.from(text), keyring, placeOf(field, push))
 }

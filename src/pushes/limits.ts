@@ -1,5 +1,5 @@
-// What limits addresses and accounts: how many short tokens an address may guess, which address a new push
-// counts against, and how many mails and tests of webhooks may be sent.
+// Limits of addresses and accounts: guesses of short tokens, the address that a new push counts against, and
+// the numbers of mails and tests of webhooks.
 
 import { hashAddress } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
@@ -15,10 +15,13 @@ import type { Budget, BudgetState } from '../store/shared-contract.ts'
 
 type SharesOptions = { keyring: Keyring; limits: ShareLimits; clientOf: ClientOf }
 
-/** Null for a push that is not counted; `bytes` are those of `shareBytes`. */
+/**
+ * Returns the share that a new push takes; null for a push that is not counted. `bytes` comes from
+ * `shareBytes`.
+ */
 export type ShareOf = (viewer: Viewer, bytes: number) => ShareToTake | null
 
-/** Which address a new push counts against: the sender's if they have no account, and none for loopback. */
+/** Counts an anonymous push against its sender's address; loopback and accounts are exempt. */
 export function createShareOf({ keyring, limits, clientOf }: SharesOptions): ShareOf {
   const isUnlimited = limits.pushes === 0 && limits.bytes === 0
   const others = keyring.keys.filter((key) => key !== keyring.sealing)
@@ -32,19 +35,19 @@ export function createShareOf({ keyring, limits, clientOf }: SharesOptions): Sha
 }
 
 /**
- * For one address on one node. Loopback is limited too, because everybody comes from it behind an undeclared
- * proxy.
+ * Misses of one address on one node. Loopback is limited too, because all viewers share it behind an
+ * undeclared proxy.
  */
 const MISSES_A_MINUTE = 60
 
 export type ShortTokens = ReturnType<typeof createShortTokens>
 
 /**
- * Limits guesses of short tokens. Only imported pushes have them; their 55 bits could be found without a
+ * Limits guesses of short tokens, which only imported pushes have. Their 55 bits could be guessed without a
  * limit.
  */
 export function createShortTokens({ now, clientOf }: { now: Now; clientOf: ClientOf }) {
-  /** By client, ordered by `until`, the end of the minute that begins with a client's first miss. */
+  /** Misses by client, ordered by `until`, the end of the minute that began with the client's first miss. */
   const misses = new Map<string, { count: number; until: number }>()
   const keyOf = ({ ip }: Visit) => clientOf(ip) ?? 'loopback'
 
@@ -65,7 +68,7 @@ export function createShortTokens({ now, clientOf }: { now: Now; clientOf: Clien
     throw tooMany('Too many links from this address that do not exist', until - now())
   }
 
-  /** Throws as `requireTries` does when this miss exceeds the limit. */
+  /** Throws like `requireTries` when this miss exceeds the limit. */
   function countMiss(urlToken: string, visit: Visit): void {
     requireTries(urlToken, visit)
     if (!isShortUrlToken(urlToken)) return
@@ -76,26 +79,35 @@ export function createShortTokens({ now, clientOf }: { now: Now; clientOf: Clien
   return { requireTries, countMiss }
 }
 
-/** Mails in an hour. */
+/** Mails an hour of one account. */
 const OF_ACCOUNT = 100
-/** From all accounts. */
+/** Mails to one recipient from all accounts. */
 const OF_RECIPIENT = 30
-/** So that one address cannot use up the mails of all, whatever accounts it signs up. */
+/** Mails from one address, which could otherwise use up all mails with many accounts. */
 const OF_ADDRESS = 200
 /**
- * All accounts younger than a day together, with --signups: one address may make many. The others keep the
- * rest.
+ * Mails of all accounts younger than a day together, with --signups, because one address may create many. The
+ * rest is reserved for older accounts.
  */
 const OF_NEW_ACCOUNTS = 400
-/** Strangers who open a link again and again do not keep its owner from sending others. */
+/**
+ * Event mails of one account, fewer than its other mails: viewers who reopen a link must not stop its owner
+ * from sending others.
+ */
 const OF_EVENTS = 50
 const OF_ALL_EVENTS = 500
 const OF_SERVER = 1_000
-/** Only links for a new password take the last ones of the server, and those of new accounts half of them. */
+/**
+ * The last mails of the server are reserved for password resets, and half of these for accounts older than a
+ * day.
+ */
 const BESIDE_RESETS = 800
 const OF_NEW_RESETS = 100
 
-/** `refusedBy`: the budget that has no room for all of them; null when they were counted. */
+/**
+ * Returns a function that counts against all budgets or none. `refusedBy`: the budget without room; null if
+ * counted.
+ */
 function createCount(budgets: SharedState['budgets']) {
   const refuse = (states: readonly BudgetState[]) =>
     states.find(({ spent, tries, cost = 1 }) => spent + cost > tries) ?? null
@@ -111,14 +123,11 @@ type MailLimitOptions = {
   budgets: SharedState['budgets']
   now: Now
   clientOf: ClientOf
-  /** Whether anybody may make an account. */
+  /** Whether accounts can sign up by themselves. */
   hasSignUps: boolean
 }
 
-/**
- * How many mails an account, a recipient, an address and the whole server may have in an hour, over all
- * nodes.
- */
+/** Limits the mails an hour of an account, a recipient, an address and the whole server, over all nodes. */
 export function createMailLimit({ budgets, now, clientOf, hasSignUps }: MailLimitOptions) {
   const budget = (name: string, tries: number, cost = 1) => ({ name, tries, cost, window: HOUR })
   const ofServer = (tries: number, cost?: number) => budget('mails', tries, cost)
@@ -128,7 +137,7 @@ export function createMailLimit({ budgets, now, clientOf, hasSignUps }: MailLimi
 
   const count = createCount(budgets)
 
-  /** Takes the count back when the mails are not kept after all, and not when that is unknown. */
+  /** Takes the count back when the mails are not stored, unless that is unknown. */
   async function countWhile<T>(counts: readonly Budget[], keep: () => Promise<T>): Promise<T> {
     const { refusedBy, states } = await count(counts)
     if (refusedBy !== null) throw refusal(refusedBy)
@@ -147,8 +156,8 @@ export function createMailLimit({ budgets, now, clientOf, hasSignUps }: MailLimi
   }
 
   /**
-   * Counts mails that an account sends, while `keep` stores them. Throws `too_many_mails` when there is no
-   * room for all of them.
+   * Counts the mails of an account, then stores them with `keep`. Throws `too_many_mails` when there is no
+   * room for all.
    */
   function take<T>({ account, address, recipients }: Mails, keep: () => Promise<T>): Promise<T> {
     const mails = recipients.length
@@ -164,13 +173,13 @@ export function createMailLimit({ budgets, now, clientOf, hasSignUps }: MailLimi
     return countWhile(counts, keep)
   }
 
-  /** Counts a link for a new password of an account, and throws, as `take` does. */
+  /** Counts a password reset of an account. Throws like `take`. */
   const takeReset = <T>(account: Sender, keep: () => Promise<T>) => {
     const ofNewResets = budget('resets of new accounts', OF_NEW_RESETS)
     return countWhile([...ofNew(account, ofNewResets), ofServer(OF_SERVER)], keep)
   }
 
-  /** Whether an account may be told of one more event now. */
+  /** Resolves to whether an account may get one more event mail now, and counts it. */
   async function takeEvent(account: Sender): Promise<boolean> {
     const own = budget(`event mails of account ${account.id}`, OF_EVENTS)
     const all = budget('event mails', OF_ALL_EVENTS)
@@ -179,7 +188,7 @@ export function createMailLimit({ budgets, now, clientOf, hasSignUps }: MailLimi
     return refusedBy === null
   }
 
-  /** Which mails are refused at the moment, as a sentence; null when none are. */
+  /** Resolves to a sentence that names the mails that are refused now; null when none are. */
   async function findShortage(): Promise<string | null> {
     const looks = [ofServer(OF_SERVER), ofServer(BESIDE_RESETS), ofNewAccounts()]
     const { states } = await budgets.take({ counts: [], looks, refuse: ([first]) => first ?? null })
@@ -204,7 +213,7 @@ const TESTS_OF_SERVER = 100
 
 export type TestLimit = ReturnType<typeof createTestLimit>
 
-/** How many tests of webhooks and mail an owner may send in a minute, over all nodes. Throws `too_many`. */
+/** Limits the tests of webhooks and mail of one owner in a minute, over all nodes. Throws `too_many`. */
 export function createTestLimit({ budgets, now }: { budgets: SharedState['budgets']; now: Now }) {
   const count = createCount(budgets)
   return async (owner: number | null): Promise<void> => {

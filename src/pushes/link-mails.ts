@@ -1,4 +1,4 @@
-// The mails that send the link of a push, when it is made or later.
+// Mails that send the link of a push, at its creation or later.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
@@ -11,11 +11,11 @@ export type LinkMails = ReturnType<typeof createLinkMails>
 
 type Options = { keyring: Keyring; limit: MailLimit }
 
-/** The push, and who sends its link. */
+/** A push, and the account that sends its link. */
 type LinkToSend = { urlToken: string; account: Account; address: string; push: Pick<Push, 'showsSender'> }
 
 export function createLinkMails({ keyring, limit }: Options) {
-  /** Gives `store` one mail for each recipient, who thus learns of no other. Throws `too_many_mails`. */
+  /** Passes `store` one mail for each recipient, so that none sees the others. Throws `too_many_mails`. */
   return <T>(
     { recipients, language }: LinkMail,
     { urlToken, account, address, push }: LinkToSend,

@@ -1,5 +1,5 @@
-// What the owner of a push does to it: changes name and note, lets it end sooner, sends its link by mail; and
-// to several at once.
+// Acts of the owner on a push: edits its labels and limits, sends its link by mail; and on several pushes at
+// once.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Account } from '../domain/account.ts'
@@ -31,8 +31,8 @@ type ReadMail = () => Promise<LinkMail>
 
 export function createOwnerActs({ store, keyring, finder, linkMails, now }: Options) {
   /**
-   * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws, and `invalid`
-   * with every field whose new value is refused.
+   * Throws `not_found`, `forbidden` for anyone but the owner, then what `read` throws, and `invalid` with
+   * every field whose new value is refused.
    */
   async function edit(urlToken: string, viewer: Viewer, read: ReadEdit): Promise<LabelledPush> {
     const { visit } = viewer
@@ -64,8 +64,8 @@ export function createOwnerActs({ store, keyring, finder, linkMails, now }: Opti
   }
 
   /**
-   * Throws `not_found`, `forbidden` for everybody but the owner, and then what `read` throws,
-   * `too_many_mails`, and `invalid` for a push that has expired.
+   * Throws `not_found`, `forbidden` for anyone but the owner, then what `read` throws, `too_many_mails`, and
+   * `invalid` for an expired push.
    */
   async function notify(urlToken: string, viewer: Viewer, read: ReadMail): Promise<LinkedPush> {
     const { push, account } = await finder.getOwn(urlToken, viewer, 'send its link')
@@ -80,7 +80,7 @@ export function createOwnerActs({ store, keyring, finder, linkMails, now }: Opti
   }
 
   /**
-   * Expires several in one step, and passes over what is not theirs; resolves to the number that this ended.
+   * Expires several pushes in one step, and skips those of others. Resolves to the number that this ended.
    */
   async function expireSelected(
     urlTokens: readonly string[],
@@ -90,7 +90,7 @@ export function createOwnerActs({ store, keyring, finder, linkMails, now }: Opti
     return ids.length === 0 ? 0 : store.pushes.expirePushes({ ids, ownerId: account.id, visit })
   }
 
-  /** Marks them as seen by their owner. Resolves to the number of pushes that had unseen views. */
+  /** Marks pushes as seen by their owner. Resolves to the number of pushes that are theirs. */
   async function markSeen(urlTokens: readonly string[], account: Account): Promise<number> {
     const ids = await findOwn(urlTokens, account)
     if (ids.length > 0) await store.lists.markSeen({ ownerId: account.id, ids })

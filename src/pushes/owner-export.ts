@@ -1,4 +1,4 @@
-// Everything that an account's list and logs hold, one push after the other: for a file that its owner keeps.
+// Reads all of an account's pushes and their logs, one after another, for an export.
 
 import type { Account } from '../domain/account.ts'
 import type { AuditEntry } from '../domain/audit.ts'
@@ -12,7 +12,7 @@ export type OpenLog = {
   readAll(): AsyncIterable<AuditEntry[]>
 }
 
-/** Milliseconds of the event loop that are used before other requests get their turn. */
+/** How long an export may block the event loop before it yields to other requests, in milliseconds. */
 const SLICE_MS = 8
 
 export type ExportedPush = LabelledPush & { log: AuditEntry[] }
@@ -26,8 +26,8 @@ type Options = {
 
 export function createOwnerExport({ list, logOf }: Options) {
   /**
-   * Active pushes first, each newest first. A push that expires meanwhile comes once, as it was when it was
-   * read. Damaged pushes are left out.
+   * Yields active pushes, then expired ones, each newest first. A push that expires meanwhile comes once, as
+   * it was when read. Skips damaged pushes.
    */
   async function* readAllOf(account: Account): AsyncGenerator<ExportedPush> {
     const active = new Set<number>()
@@ -51,7 +51,7 @@ export function createOwnerExport({ list, logOf }: Options) {
       const page: PageOfPushes<StoredLabelled> = await list(account, { expired, pageNumber, beforeId })
       yield* page.pushes
       const last = page.pushes.at(-1)
-      // A whole page of damaged pushes has no id to go on from.
+      // A page of damaged pushes only has no id to continue from: ask for the next page by number.
       pageNumber = last === undefined ? pageNumber + 1 : 1
       beforeId = last?.push.id ?? beforeId
       isFull = page.isFull

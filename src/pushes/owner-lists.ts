@@ -22,25 +22,25 @@ import type { ListedPush, SealedTexts, StoredPush } from '../store/pushes-contra
 import { foldedWords, foldForSearch } from '../text/fold.ts'
 import { openLabels, openTexts, placeOfPush } from './labels.ts'
 
-/** A push with the token of its link, which only the caller and the owner ever hold. */
+/** A push with the token of its link, which the server does not store in the clear. */
 export type LinkedPush = { push: Push; urlToken: string }
 
-/** `request`: as in `Labels`. */
+/** A push with its labels; `request` is that of `Labels`. */
 export type LabelledPush = LinkedPush & { name: string; note: string; request: string | null }
 
-/** `beforeId`: only pushes that were stored before that one. */
+/** The page of a list; `beforeId` lists only older pushes than that one. */
 export type ListOptions = { expired: boolean; pageNumber: number; beforeId?: number | null }
 
 /** A page of a list. `damaged` counts pushes that cannot be shown; after a full page there may be another. */
 export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
 
-/** A push in the overview. `isUnseen`: opened since its owner looked at it last. */
+/** A push in the overview. `isUnseen`: opened since its owner last looked. */
 export type OverviewPush = LabelledPush & { push: StoredPush; isUnseen: boolean; fileBytes: number }
 
 export type OverviewOptions = PushFilter & {
   list: PushList
   sort: PushSort
-  /** Words that name or note have to hold, whatever their case and accents. */
+  /** Words that the name or note must contain, ignoring case and accents. */
   query: string
   pageNumber: number
 }
@@ -49,22 +49,22 @@ export type Overview = {
   pushes: OverviewPush[]
   /** Pushes that cannot be shown. */
   damaged: number
-  /** How many there are with this filter. */
+  /** The number of pushes that pass the filter. */
   matching: number
   counts: PushCounts
-  /** How many of the active list have ended by their last view, at which the owner has not looked. */
+  /** The pushes of the active list that are used up and not yet seen by their owner. */
   opened: number
-  /** Whether older pushes were not looked at, because there are too many. */
+  /** Whether older pushes were not searched, because there are too many. */
   isCut: boolean
 }
 
-/** The most pushes that a search or sort reads, of the active and of the expired ones each. */
+/** The most pushes that a search or sort reads of each list. */
 const MAX_LOOKED_THROUGH = 20_000
 
 type Options = { store: Pick<Store, 'lists' | 'expiry' | 'damage'>; keyring: Keyring; now: Now }
 
 export function createOwnerLists({ store, keyring, now }: Options) {
-  /** Newest first. Before it reads, moves pushes that ran out of time to the expired ones. */
+  /** Lists pushes, newest first. Expires those past their time before it reads. */
   async function list(
     account: Account,
     { expired, pageNumber, beforeId = null }: ListOptions,
@@ -86,7 +86,7 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     return { push, ...opened, isUnseen: isUnseen({ ...push, seenViews }), fileBytes }
   }
 
-  /** One page of what the options describe, and how much of it there is. */
+  /** Resolves to the page that the options describe, and the counts of the whole. */
   async function overview(account: Account, options: OverviewOptions): Promise<Overview> {
     await store.expiry.expireLapsedOf(account.id)
     const counts = await store.lists.countOwned(account.id)
@@ -98,13 +98,13 @@ export function createOwnerLists({ store, keyring, now }: Options) {
 
   type OwnedCounts = { counts: PushCounts; opened: readonly ListedPush[] }
 
-  /** Straight from the index, however many there are. */
+  /** Reads the page straight from the index, however many pushes there are. */
   async function pageOf({ id }: Account, options: OverviewOptions, { counts, opened }: OwnedCounts) {
     const { list, pageNumber, until } = options
     const expired = list === 'expired'
     const among = expired ? [] : opened.filter(({ push }) => push.createdAt <= (until ?? push.createdAt))
     const start = (pageNumber - 1) * LIST_PAGE_SIZE
-    // Each of the opened ones moves the live ones back by a place at most.
+    // Each opened push shifts the live ones by one row at most.
     const skip = Math.max(0, start - among.length)
     const listed = await store.lists.listPushes({
       ...{ ownerId: id, expired, until, skip, pageNumber: 1 },
@@ -142,7 +142,7 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     }
   }
 
-  /** The folded names of the pushes that hold all words, and how many could not be read. */
+  /** Resolves to the folded names of the pushes that contain all words, and the number of damaged ones. */
   async function search(pushes: PushFacts[], words: readonly string[]) {
     const ids = pushes.map(({ id }) => id)
     const open = (sealed: SealedTexts) => openTexts(sealed, placeOfPush(sealed, keyring))
@@ -188,17 +188,14 @@ function isPlain({ list, sort, query, kind, state }: OverviewOptions): boolean {
   )
 }
 
-/** Folded; '' for what is not there. */
+/** Folded texts of a push; '' for missing ones. */
 export type FoldedTexts = { id: number; name: string; note: string }
 
-/** Pushes that are read at once. */
+/** How many pushes are read at once. */
 const PIECE = 200
-/**
- * Bytes that are opened, folded and searched before other requests get their turn, in however many notes: at
- * most 10 ms.
- */
+/** Bytes that are searched before other requests get their turn, in however many notes: at most 10 ms. */
 const SLICE = 50_000
-/** Reading a push takes as long as folding so many bytes. */
+/** Reading a push takes as long as folding this many bytes. */
 const READ_BYTES = 200
 
 type Reading = {
@@ -207,10 +204,7 @@ type Reading = {
   open: (sealed: SealedTexts) => { name: string; note: string }
 }
 
-/**
- * The texts of these pushes, which are sealed on the disk: opens a piece at a time. Reports damaged ones and
- * leaves them out.
- */
+/** Yields the folded texts of these pushes, opened in batches. Reports damaged ones and skips them. */
 export async function* readFolded(
   ids: readonly number[],
   { store, open }: Reading,

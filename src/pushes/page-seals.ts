@@ -1,5 +1,4 @@
-// What pages carry sealed, and the server gets back: so it stores nothing of it, but the nonces that were
-// spent.
+// Seals of pages: values that a page carries and the server gets back, so it stores nothing but spent nonces.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { type KeyringPlace, openFromText, sealToText } from '../crypto/sealed-field.ts'
@@ -17,7 +16,7 @@ type PageSealsOptions = { keyring: Keyring; usedNonces: SharedState['nonces']; n
 
 const NOBODY = 'nobody'
 const NONCE_LIFETIME = 12 * HOUR
-/** Nonces that are remembered in memory; each takes about 150 bytes. */
+/** The most nonces kept in memory; each takes about 150 bytes. */
 const MOST_PRESSED = 10_000
 const FORM_MARK = placeOf('pages', 'form mark')
 const SHOWN_TEXT = placeOf('grants', 'text')
@@ -25,13 +24,13 @@ const senderPlace = (urlToken: string) => placeOf('grants', 'sender', urlToken)
 const noncePlace = (subject: string) => placeOf('pages', 'nonce', subject)
 
 export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) {
-  /** Nonces of the latest buttons pressed, most of which spent nothing because they were refused. */
+  /** The nonces of recently pressed buttons, which a refused press does not store. */
   const pressed = new Set<string>()
   const seal = (text: string, place: KeyringPlace) => sealToText(text, keyring, place)
-  /** Null when this server did not seal the text for this place, or it was altered. */
+  /** Returns null when the text was altered or not sealed here for this use. */
   const open = (sealed: string, place: KeyringPlace) => openFromText(sealed, keyring, place)
 
-  /** `accountId` is null when nobody was signed in. */
+  /** Returns the account that opened the form; `accountId` is null for a visitor. */
   function readMark(mark: string): { accountId: number | null } | null {
     if (mark === NOBODY) return { accountId: null }
     const opened = open(mark, FORM_MARK)
@@ -39,9 +38,9 @@ export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) 
   }
 
   /**
-   * Resolves to the result of `act`, which spends the nonce in the commit of what it does. used: the form was
-   * sent before. stale: too old, for another push, or of another instance. A refused press stores nothing;
-   * only this process remembers it, for a while.
+   * Resolves to the result of `act`, which spends the nonce in the same commit. used: the form was sent
+   * before. stale: too old, for another push, or from another instance. Only this process remembers a refused
+   * press, for a while.
    */
   async function press<T>(
     { text, subject }: { text: string; subject: string },
@@ -59,7 +58,7 @@ export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) 
       return await act({ text, lapsesAt })
     } catch (cause) {
       if (isDomainError(cause, 'conflict')) return 'used'
-      // The same form may be sent again: if the change happened all the same, the store knows.
+      // Allows a retry of the form: if the change happened after all, the store knows.
       pressed.delete(text)
       throw cause
     }
@@ -67,26 +66,26 @@ export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) 
 
   return {
     /**
-     * In forms, of the account that opened them. A mark outlives the session, so that the server notices when
-     * that account has signed out or another has signed in.
+     * Marks of the account that opened a form. They outlive the session, so that the server notices when that
+     * account has signed out or another one has signed in.
      */
     marks: {
       issue: (account: Account | null) => (account === null ? NOBODY : seal(String(account.id), FORM_MARK)),
       read: readMark,
     },
-    /** The mark of the sender of a push, who may see whether it was opened, also without an account. */
+    /** Marks of the sender of a push, who may see whether it was opened, even without an account. */
     senders: {
       seal: (urlToken: string) => seal('', senderPlace(urlToken)),
       isOf: (mark: string, urlToken: string) => open(mark, senderPlace(urlToken)) !== null,
     },
-    /** Texts that a page has shown, for saving them as files without a script. */
+    /** Texts shown on a page, for saving them as files without a script. */
     shownTexts: {
       seal: (text: string) => seal(text, SHOWN_TEXT),
       open: (sealed: string) => open(sealed, SHOWN_TEXT),
     },
     /**
      * A nonce lets the button of a page work once, on any node. It is the time of its page, sealed for its
-     * subject. No two are the same, because sealing is random.
+     * subject; sealing is random, so no two are the same.
      */
     nonces: { issue: (subject: string) => seal(String(now()), noncePlace(subject)), press },
   }

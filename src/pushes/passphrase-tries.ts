@@ -1,4 +1,4 @@
-// Tries of a passphrase on a push: one after another, and no more than the push allows.
+// Tries of a passphrase on a push: sequential, and limited.
 
 import type { Viewer } from '../domain/audit.ts'
 import { DamageError, notFound } from '../domain/errors.ts'
@@ -14,7 +14,7 @@ import type { FoundPush, PushFinder } from './push-finder.ts'
 /** Why a push was not opened. */
 export type RetrievalRefusal =
   | (LinkedPush & { outcome: 'expired' })
-  /** The push is as the try left it: the last one that is allowed ends or locks it. */
+  /** The push after the try: the last allowed one expires or locks it. */
   | (LinkedPush & { outcome: 'wrong_passphrase' })
   /** Too many wrong tries in a minute: no passphrase is checked for `lockedFor` milliseconds. */
   | { outcome: 'passphrase_locked'; lockedFor: number }
@@ -37,16 +37,16 @@ export type PassphraseTriesOptions = {
 export function createPassphraseTries(options: PassphraseTriesOptions) {
   const { store, finder, passphrases, maxWrongTries, now } = options
 
-  /** A wrong passphrase is counted before the next try is checked. */
+  /** Opens a push. Counts a wrong passphrase before the next try is checked. */
   async function openWithPassphrase(
     found: FoundPush,
     { passphrase, viewer }: PassphraseTry,
   ): Promise<TryOutcome> {
-    // Nothing will be tried, so this need not wait for tries.
+    // No passphrase will be checked, so skip the queue.
     if (found.sealed === null || findLimit(found, now()) !== null)
       return tryPassphrase(found, passphrase, viewer)
     return passphrases.inTurn(nameOf(found.push), viewer.visit.ip, async (hasWaited) => {
-      // Other tries may have changed the push during the wait.
+      // Earlier tries may have changed the push.
       const current = hasWaited ? await finder.getSealedPush(found.urlToken, viewer.visit) : found
       return tryPassphrase(current, passphrase, viewer)
     })
@@ -64,7 +64,7 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
     return content === null ? refuse(found, viewer) : { outcome: 'opened', found, content }
   }
 
-  /** Audits the refusal, or the visit to a push that has expired meanwhile. */
+  /** Records the refusal, or the visit to a push that has expired meanwhile. */
   async function refuse({ push: { id }, urlToken }: FoundPush, { visit }: Viewer): Promise<RetrievalRefusal> {
     const refused = await store.pushes.refusePassphrase({ id, visit, maxTries: maxWrongTries })
     if (refused === null) throw notFound()
@@ -77,14 +77,14 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
   return { openWithPassphrase }
 }
 
-/** Why no passphrase is checked for now; null when one may be tried. */
+/** Returns why no passphrase is checked now; null when one may be tried. */
 function findLimit({ push, urlToken }: LinkedPush, now: number): RetrievalRefusal | null {
   if (isLocked(push)) return { outcome: 'locked', push, urlToken }
   const lockedFor = passphraseLockedFor(push, now)
   return lockedFor > 0 ? { outcome: 'passphrase_locked', lockedFor } : null
 }
 
-/** For a push that was limited a moment ago. */
+/** Presents a push that was limited a moment ago. */
 export function presentLimit(found: LinkedPush, now: number): RetrievalRefusal {
   return findLimit(found, now) ?? { outcome: 'passphrase_locked', lockedFor: 1 }
 }

@@ -1,4 +1,4 @@
-// Passphrases: derived in a bounded queue, tried one after another on one push.
+// Derives keys from passphrases in a bounded queue, and tries them sequentially on one push.
 
 import { type Argon2Cost, derivePassphraseKey, newPassphraseSalt } from '../crypto/passphrase.ts'
 import type { ClientOf } from '../domain/client.ts'
@@ -7,7 +7,7 @@ import { createNamedLines, type InLine } from './waiting-line.ts'
 export type Passphrases = ReturnType<typeof createPassphrases>
 
 export type PassphrasesOptions = {
-  /** Bounds all argon2 work of the process together. */
+  /** Bounds all argon2 hashing of the process. */
   inLine: InLine
   argon2Cost: Argon2Cost
   clientOf: ClientOf
@@ -22,8 +22,8 @@ export function createPassphrases({ inLine, argon2Cost, clientOf }: PassphrasesO
   return {
     derive,
     /**
-     * Work on one push, or one request, runs one after another on this node. `hasWaited`: another one may
-     * have run since the call.
+     * Runs tasks on one push or request sequentially on this node. `hasWaited`: another task may have run
+     * since the call.
      */
     inTurn: createNamedLines(clientOf),
   }

@@ -1,4 +1,4 @@
-// Finds a push by the token of its link, under whichever instance key it was made.
+// Finds a push by the token of its link, whichever instance key it was sealed under.
 
 import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
 import { isShortUrlToken, isUrlToken, lookupOf } from '../crypto/url-token.ts'
@@ -12,24 +12,23 @@ import type { ShortTokens } from './limits.ts'
 
 export type PushFinder = ReturnType<typeof createPushFinder>
 
-/** The link's token, and the instance key under which the push was made. */
+/** The link's token, and the instance key of the push. */
 type ByLink = { urlToken: string; instanceKey: InstanceKey }
 
-/** A push found by its link, with all that it holds. */
+/** A push found by its link, with its sealed content. */
 export type FoundPush = ByLink & SealedPush
 
 type Options = { store: Pick<Store, 'pushes'>; keyring: Keyring; shortTokens: ShortTokens }
 
 /**
  * Every function throws `not_found` for a malformed token and for one without a push. With a visit, also
- * throws `too_many` after too many misses. Throws `overloaded` while a push that was not found may be sealed
- * under a key that this process lacks. A caller without a visit may tell only the owner whether the push
- * exists.
+ * throws `too_many` after too many misses. Throws `overloaded` while a missing push may be sealed under a key
+ * that this process lacks. A caller without a visit must tell only the owner whether the push exists.
  */
 export function createPushFinder({ store, keyring, shortTokens }: Options) {
   const { findPush, findSealedPush } = store.pushes
 
-  /** Every place where the push of this link may be stored: one for each instance key. */
+  /** Returns the lookups under which the push of this link may be stored: one for each instance key. */
   function lookupsOf(urlToken: string): { instanceKey: InstanceKey; lookup: Buffer }[] {
     if (!isUrlToken(urlToken)) throw notFound()
     return keyring.keys.map((instanceKey) => ({
@@ -47,14 +46,14 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     throw miss(urlToken, visit)
   }
 
-  /** For its owner. Throws `forbidden` for everybody else, which says what only the owner may do. */
+  /** Returns a push to its owner. Throws `forbidden` for anyone else, naming what only the owner may do. */
   async function getOwn(urlToken: string, { account, visit }: Viewer, what: string) {
     const { push } = await getPush(urlToken, visit)
     if (account !== null && isOwner(push, account)) return { push, account }
     throw new DomainError('forbidden', `Only the owner of this push may ${what}.`)
   }
 
-  /** For its owner. Throws `not_found` for everybody else, who learns not even that it exists. */
+  /** Returns a push to its owner. Throws `not_found` for anyone else, which hides that it exists. */
   async function getOwnPush(urlToken: string, account: Account | null): Promise<StoredPush> {
     const { push } = await getPush(urlToken, null)
     if (!isOwner(push, account)) throw notFound()
@@ -76,8 +75,8 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
   }
 
   /**
-   * For searches that do not count misses: rejects when a short token does not exist. Null for a token of
-   * full length.
+   * Counts misses for searches that do not: rejects when a short token does not exist. Returns null for a
+   * token of full length.
    */
   function requireShort(urlToken: string, visit: Visit): Promise<unknown> | null {
     return isShortUrlToken(urlToken) ? getPush(urlToken, visit) : null

@@ -18,7 +18,7 @@ import { createOwnerLists, type LabelledPush, type LinkedPush, type ListOptions 
 import { createPushFinder } from './push-finder.ts'
 import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
 
-/** The length of a log, and what is not in it. */
+/** The length of a log, and the numbers of visits that are not in it. */
 export type LogFacts = { entries: number; missing: ReturnType<typeof countMissing> }
 
 export type PushDetails = LabelledPush & { isUnseen: boolean; log: LogFacts & OpenLog; hasGrants: boolean }
@@ -41,12 +41,12 @@ export function createPushes(options: PushesOptions) {
   const { getPush, getOwnPush } = finder
   const retrieve = createRetrieve({ ...options, finder })
 
-  /** Shows nothing but the link, so it is never a view. */
+  /** Checks that the link exists. Shows nothing, so it is never a view. */
   async function preview(urlToken: string, { visit }: Viewer): Promise<LinkedPush> {
     return { push: (await getPush(urlToken, visit)).push, urlToken }
   }
 
-  /** The audit log, for the owner. Throws `not_found`, and `forbidden` for everybody else. */
+  /** Opens the audit log for the owner. Throws `not_found`, and `forbidden` for anyone else. */
   async function openLog(urlToken: string, viewer: Viewer): Promise<OpenLog> {
     return logOf((await finder.getOwn(urlToken, viewer, 'read its audit log')).push)
   }
@@ -58,7 +58,7 @@ export function createPushes(options: PushesOptions) {
     }
   }
 
-  /** With name and note, for its owner alone. Throws `not_found` for everybody else. */
+  /** Returns a push with its labels to its owner. Throws `not_found` for anyone else. */
   async function getOwned(urlToken: string, account: Account): Promise<PushDetails> {
     const push = await getOwnPush(urlToken, account)
     const labels = await store.lists.findLabels(push.id)
@@ -78,13 +78,13 @@ export function createPushes(options: PushesOptions) {
     return { push: expired, urlToken }
   }
 
-  /** For its owner alone, after too many wrong passphrases. Throws `not_found` for everybody else. */
+  /** Lets its owner unlock a push after too many wrong passphrases. Throws `not_found` for anyone else. */
   async function unlock(urlToken: string, { account, visit }: Viewer): Promise<void> {
     const { id } = await getOwnPush(urlToken, account)
     if ((await store.pushes.unlockPush({ id, visit })) === null) throw notFound()
   }
 
-  /** The push whose link waits to be sent; null when it has ended or is gone. */
+  /** Returns the push of a mail in the outbox; null when it is expired or gone. */
   async function findToMail(urlToken: string): Promise<Push | null> {
     const found = await getPush(urlToken, null).catch(nullIfMissing)
     return found === null || isExpired(found.push, options.now()) ? null : found.push
@@ -93,8 +93,8 @@ export function createPushes(options: PushesOptions) {
   type PageRequest = Pick<ListOptions, 'expired' | 'pageNumber'> & { before: string | null }
 
   /**
-   * `before` is the token of one of their pushes: lists only older ones. Throws `not_found` when it is none
-   * of theirs.
+   * Lists pushes. `before`, the token of one of them, lists only older ones. Throws `not_found` when the
+   * account does not own that push.
    */
   async function list(account: Account, { before, ...asked }: PageRequest) {
     const beforeId = before === null ? null : (await getOwnPush(before, account)).id

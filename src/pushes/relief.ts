@@ -1,14 +1,11 @@
-// Keeps memory flat during large transfers, by collecting the used buffers every 16 MiB.
+// Keeps memory flat during large transfers, by a garbage collection every 16 MiB.
 
 const EVERY_BYTES = 16 * 1024 * 1024
 
-/** To be called with the bytes of every file that pass through. */
+/** Must be called with the size of every chunk of a file. */
 export type Relieve = (bytes: number) => void
 
-/**
- * The garbage collector does not count the memory of buffers and would let it grow, so `collect` is called
- * explicitly.
- */
+/** Calls `collect` explicitly, because the garbage collector does not count the memory of buffers. */
 export function createRelieve(collect: () => void): Relieve {
   let passed = 0
   return (bytes) => {

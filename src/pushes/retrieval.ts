@@ -1,4 +1,4 @@
-// Retrieving a push: find it, open it, claim a view, and only then hand out what was opened.
+// Retrieves a push: finds it, opens it, claims a view, and only then hands out the content.
 
 import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
@@ -23,22 +23,20 @@ export type Retrieval =
   | { outcome: 'passphrase_required' }
   | RetrievalRefusal
 
-/** `archives` hold all the files, where there are several and none is missing. */
+/** The content of a push. `archives` contain all files, if there are several and none is missing. */
 type RetrievedContent = { payload: string; files: RetrievedFile[]; archives: GrantedArchive[] }
 
-/** `isThere` is false for a file that damage has destroyed. */
+/** A file of a retrieved push. `isThere` is false for a lost one. */
 export type RetrievedFile = GrantedFile & { isThere: boolean }
 
 export type RetrieveOptions = {
   passphrase: string | null
   viewer: Viewer
-  /**
-   * The request comes from the owner's pages. It is not a view for the owner, and is a view for anybody else.
-   */
+  /** Whether the request comes from the owner's pages: no view for the owner, a view for anyone else. */
   ownLook: boolean
-  /** Spent by a view: `retrieve` throws `conflict` if it was spent before. Requests of pages have one. */
+  /** A nonce that the view spends: `retrieve` throws `conflict` if it was spent before. Pages send one. */
   nonce?: PageNonce
-  /** Called with the bytes of the payload before a view is counted. What it throws refuses the view. */
+  /** Is called with the size of the payload before a view is counted. What it throws refuses the view. */
   makeRoom: (bytes: number) => void
 }
 
@@ -62,7 +60,7 @@ export function createRetrieve(options: RetrieveDependencies) {
     const lookBy = ownLook ? viewer.account : null
     const asking = { viewer, nonce, makeRoom, lookBy }
     if (passphrase !== null) return retrieveWith(passphrase, { urlToken, ...asking })
-    // Misses of short tokens are counted.
+    // Counts misses of short tokens.
     const isThere = finder.requireShort(urlToken, viewer.visit)
     if (isThere !== null) await isThere
     for (const { instanceKey, lookup } of finder.lookupsOf(urlToken)) {
@@ -85,7 +83,7 @@ export function createRetrieve(options: RetrieveDependencies) {
     throw notFound()
   }
 
-  /** Finds and opens first, because the passphrase must be checked before a view is counted. */
+  /** Opens the push first, because the passphrase must be checked before a view is counted. */
   async function retrieveWith(
     passphrase: string,
     { urlToken, ...asking }: ViewOptions & { urlToken: string },
@@ -93,14 +91,14 @@ export function createRetrieve(options: RetrieveDependencies) {
     const found = await finder.getSealedPush(urlToken, asking.viewer.visit)
     if (!found.push.passphraseRequired || found.sealed === null)
       return claim(found, openPush(found, null), asking)
-    // No view is counted before the claim.
+    // No view is counted yet, so an outage here is never in doubt.
     const opening = await openWithPassphrase(found, { passphrase, viewer: asking.viewer }).catch(
       rethrowWithoutDoubt,
     )
     return opening.outcome === 'opened' ? claim(opening.found, opening.content, asking) : opening
   }
 
-  /** `content` is null when the push has expired: the claim audits the visit. */
+  /** Claims a view. `content` is null for an expired push, whose visit the claim records. */
   async function claim(
     { push: { id }, urlToken }: FoundPush,
     content: Content | null,
@@ -118,18 +116,21 @@ export function createRetrieve(options: RetrieveDependencies) {
     const { payload } = content
     const granted = grantAll({ push, ...content, viewedAt: now() })
     const files = granted.files.map((file, at) => ({ ...file, isThere: there[at] === true }))
-    // An archive that lacks a file would look whole.
+    // An archive without a lost file would look complete.
     return { outcome, push, urlToken, payload, files, archives: lost.length === 0 ? granted.archives : [] }
   }
 
-  /** Looks for each file before a view is counted. Throws DamageError when nothing of the push is left. */
+  /**
+   * Checks that the files exist, before a view is counted. Throws DamageError when nothing of the push is
+   * left.
+   */
   async function findFiles(id: number, { payload, files }: Content): Promise<boolean[]> {
     const there = await Promise.all(files.map(store.files.has))
     if (payload === '' && files.length > 0 && !there.some(Boolean)) throw reportLost(id, files)
     return there
   }
 
-  /** Returns the damage that it reported first. */
+  /** Reports lost files. Returns the first report. */
   function reportLost(push: number, files: readonly { id: string }[]): DamageError | undefined {
     const damages = files.map(({ id }) => damageOfFile({ file: id, push }, store))
     for (const damage of damages) store.damage.report(damage)

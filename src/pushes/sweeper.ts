@@ -1,5 +1,4 @@
-// The sweeper: expires pushes whose time has come and purges those that expired long ago, in small steps
-// between requests.
+// The sweeper: expires pushes past their time and purges long-expired ones, in small steps between requests.
 
 import type { Trusted } from '../domain/clock.ts'
 import { DAY } from '../domain/time.ts'
@@ -17,16 +16,16 @@ export type SweeperOptions = {
   shared: Pick<SharedState, 'removeLapsed'>
   requests: Pick<Store['requests'], 'purge'>
   events: Pick<Store['events'], 'tellExpiring' | 'removeOld'>
-  /** Null while the clock is in doubt: then nothing is done. */
+  /** Returns null while the clock is in doubt: then nothing is swept. */
   trusted: Trusted
-  /** Milliseconds that an owner's expired push, or a closed request, is kept. */
+  /** How long an owner's expired push, or a closed request, is kept, in milliseconds. */
   purgeAfter: number
 }
 
-/** When the last run ended, and what it did. */
+/** The end of the last sweep, and its counts. */
 export type LastSweep = SweepCounts & { at: number }
 
-/** What a sweep did, together with what was done since the sweep before. */
+/** The counts of a sweep, including what was done since the previous one. */
 export type SweepCounts = { expired: number; purged: number; files: number }
 
 const NOTHING: SweepCounts = { expired: 0, purged: 0, files: 0 }
@@ -40,7 +39,7 @@ export function createSweeper(options: SweeperOptions) {
   const totals = { ...NOTHING }
   let sinceLast = { ...NOTHING }
 
-  /** One run at a time; a second call joins the one under way. */
+  /** Sweeps. A call during a sweep joins it. */
   function sweep(): Promise<SweepCounts> {
     running = running ?? collect().finally(() => (running = null))
     return running
@@ -77,8 +76,8 @@ export function createSweeper(options: SweeperOptions) {
   }
 
   /**
-   * When the next push or file ends by time, which may be in the past; null when there is none, or the clock
-   * is in doubt.
+   * Resolves to the time, maybe past, at which the next push or file is due; null when there is none or the
+   * clock is in doubt.
    */
   async function findNextDue(): Promise<number | null> {
     if (trusted() === null) return null
@@ -86,7 +85,7 @@ export function createSweeper(options: SweeperOptions) {
     return times.length === 0 ? null : Math.min(...times)
   }
 
-  /** Ends what is due by time, without waiting for a sweep. A second call joins the one under way. */
+  /** Expires what is due, without waiting for a sweep. A call during a run joins it. */
   function expireDue(): Promise<void> {
     expiring = expiring ?? expire().finally(() => (expiring = null))
     return expiring
@@ -110,7 +109,7 @@ export function createSweeper(options: SweeperOptions) {
     return total
   }
 
-  /** Lets the runs under way finish their present step, then ends them. */
+  /** Lets running sweeps finish their current step, then ends them. */
   async function stop(): Promise<void> {
     stopped = true
     await Promise.allSettled([running, expiring])
@@ -122,12 +121,12 @@ export function createSweeper(options: SweeperOptions) {
     expireDue,
     stop,
     last: (): LastSweep | null => last,
-    /** All that was done since the start. */
+    /** The counts since the start. */
     totals: (): SweepCounts => ({ ...totals }),
   }
 }
 
-/** The first failure where all say the same, such as that the database does not answer. */
+/** Returns the first failure if all are the same, such as that the database does not answer. */
 function joined(failures: readonly unknown[]): unknown {
   const texts = new Set(failures.map(String))
   return texts.size === 1 ? failures[0] : new AggregateError(failures, [...texts].join('; '))

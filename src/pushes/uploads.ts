@@ -1,4 +1,4 @@
-// Uploads: files sealed to disk as they arrive, before the push they belong to exists.
+// Uploads: files sealed to disk as they arrive, before their push exists.
 
 import { createDigest } from '../crypto/digest.ts'
 import { newDataKey } from '../crypto/push-secrets.ts'
@@ -11,7 +11,7 @@ import type { Store } from '../store/contract.ts'
 import { hasMoreCharacters } from '../text/text-length.ts'
 import type { Relieve } from './relief.ts'
 
-/** A file as it was sent; `sha256` of its content, in hex. */
+/** The fingerprint of a file as sent; `sha256` is that of its content, in hex. */
 export type FilePrint = { filename: string; contentType: string; size: number; sha256: string }
 
 type ReceivedFile = { id: string; isKept: boolean; file: StoredFile | null; print: FilePrint | null }
@@ -20,17 +20,17 @@ type Measure = { size: number; digest: Bun.CryptoHasher | null }
 
 export type IncomingFile = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
 
-/** What is kept in place of the `n`th file, counted from 1. */
+/** Encrypts the `n`th file, counted from 1. The result is stored in its place. */
 export type EncryptFile = (file: IncomingFile, n: number) => IncomingFile
 
 type BeginOptions = { isFingerprinted?: boolean; encrypt?: EncryptFile | null }
 
-/** The files of one request, and the data key that will be their push's. */
+/** The files of one request, and the data key of their future push. */
 export type Upload = ReturnType<Uploads['begin']>
 export type Uploads = ReturnType<typeof createUploads>
 
 const ID_CHARACTERS = 26
-/** The free space is checked again after this many bytes. */
+/** How many bytes arrive between checks of the free space. */
 const SPACE_CHECK_BYTES = 16 * 1024 * 1024
 
 export type UploadsOptions = {
@@ -40,17 +40,17 @@ export type UploadsOptions = {
 }
 
 export function createUploads({ store, limits, relieve }: UploadsOptions) {
-  /** Files that are being received. */
+  /** The number of files being received. */
   let running = 0
 
   /**
-   * `isFingerprinted` computes the SHA-256 of each file as it arrives, for `listPrints`. Limits and
-   * fingerprints are of what arrives, also where it is kept encrypted.
+   * Begins the upload of a request. `isFingerprinted` computes the SHA-256 of each file as it arrives, for
+   * `listPrints`. Limits and fingerprints apply to what arrives, even if it is stored encrypted.
    */
   function begin({ isFingerprinted = false, encrypt = null }: BeginOptions = {}) {
     const dataKey = newDataKey()
     let isKept = true
-    // In the order in which they began. A small file may end before a larger one that began earlier.
+    // Files in the order of their beginning. A small file may end before a larger one that began earlier.
     const begun: ReceivedFile[] = []
 
     /** Seals the content to disk as it arrives. Throws `too_large`, `invalid` or `disk_full`. */
@@ -104,13 +104,13 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
       }
     }
 
-    /** Removes the files of an upload that makes no push. */
+    /** Removes the files of an upload that became no push. */
     async function discard(): Promise<void> {
       const kept = begun.filter(({ isKept }) => isKept)
       await Promise.all(kept.map(({ id }) => store.files.giveUpFile(id)))
     }
 
-    /** The request is a repeat: files from now on are only digested, to compare them, and not stored. */
+    /** Stores no further files, only digests them: the request is a retry, whose files are compared. */
     function compareOnly(): void {
       isKept = false
     }

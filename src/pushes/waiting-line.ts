@@ -1,13 +1,12 @@
-// A waiting line for slow work: so many at once, so many that wait, so many of them of one client. The rest
-// is refused.
+// A queue for slow tasks, bounded in concurrency, in length, and in tasks of one client. Refuses the rest.
 
 import type { ClientOf } from '../domain/client.ts'
 import { DomainError } from '../domain/errors.ts'
 
-/** Throws `overloaded` when too many wait, or too many from the client of this address. */
+/** Runs a task in turn. Throws `overloaded` when too many wait, in all or of the client of this address. */
 export type InLine = <T>(address: string, work: () => Promise<T>) => Promise<T>
 
-/** Small numbers, in all and of one client, so that nobody waits for long. */
+/** The longest queue, in all and of one client. Both are small, so that no task waits for long. */
 const MAX_WAITING = 32
 const MAX_OF_CLIENT = 12
 
@@ -29,7 +28,7 @@ export function createWaitingLine({ atOnce, clientOf }: { atOnce: number; client
     })
   }
 
-  /** A freed place passes directly to the next in line. */
+  /** A freed slot passes directly to the next waiter. */
   function leave(): void {
     const next = waiting.shift()
     if (next === undefined) running -= 1
@@ -49,7 +48,8 @@ export function createWaitingLine({ atOnce, clientOf }: { atOnce: number; client
 }
 
 /**
- * A line for each name: works of one name run one after another, and do not wait for those of other names.
+ * Returns a function that queues tasks by name: those of one name run sequentially, and do not wait for
+ * others.
  */
 export function createNamedLines(clientOf: ClientOf) {
   const byName = new Map<string, { inLine: InLine; users: number }>()

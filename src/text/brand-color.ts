@@ -1,5 +1,4 @@
-// The colours of buttons and links, derived from the one colour that the operator chose. Refuses a colour
-// that is unreadable.
+// Derives the colours of buttons and links from the brand colour. Refuses a colour that is unreadable.
 
 /** Red, green and blue, each from 0 to 255. */
 type Color = readonly [number, number, number]
@@ -9,10 +8,10 @@ export type Shades = { accent: string; strong: string; ground: string; onAccent:
 
 export type BrandColors = { light: Shades; dark: Shades }
 
-/** WCAG 2.2, 1.4.3: between text and what is behind it. */
+/** The least contrast between text and its background (WCAG 2.2, 1.4.3). */
 const MIN_CONTRAST = 4.5
 
-/** The background colours, as in the style sheet, on which pages write in the accent colour. */
+/** The backgrounds of text in the accent colour, as in the style sheet. */
 export const GROUNDS = {
   light: { sunken: '#efece6', ground: '#f7f5f1', surface: '#ffffff' },
   dark: { sunken: '#0d1014', ground: '#13161b', surface: '#1b1f26' },
@@ -22,8 +21,8 @@ const BLACK: Color = [0, 0, 0]
 const WHITE: Color = [255, 255, 255]
 
 /**
- * `#24539b`, `#25a`, and both without `#`, which begins a comment in some files. Returns `#rrggbb`; null for
- * anything else.
+ * Parses `#24539b`, `#25a`, and both without `#`, which begins a comment in some files. Returns `#rrggbb`;
+ * null for anything else.
  */
 export function parseColor(text: string): string | null {
   const [, digits] = /^#?([\da-f]{3}|[\da-f]{6})$/i.exec(text.trim()) ?? []
@@ -31,8 +30,8 @@ export function parseColor(text: string): string | null {
 }
 
 /**
- * Null when the colour is readable on every light background; otherwise its contrast, and a darker one that
- * is readable.
+ * Returns null for a colour that is readable on every light background; otherwise its contrast, and a darker
+ * one that is readable.
  */
 export function findColorProblem(hex: string): { contrast: number; needed: number; better: string } | null {
   const grounds = Object.values(GROUNDS.light).map(colorOf)
@@ -43,8 +42,8 @@ export function findColorProblem(hex: string): { contrast: number; needed: numbe
 }
 
 /**
- * `hex` must be readable on light backgrounds. For dark ones the colour is made lighter until it is readable
- * there too.
+ * Returns the colours for light and dark pages. `hex` must be readable on light backgrounds; for dark ones it
+ * is lightened until it is readable there too.
  */
 export function colorsOf(hex: string): BrandColors {
   const light = colorOf(hex)
@@ -77,13 +76,13 @@ function leastContrast(color: Color, grounds: readonly Color[]): number {
   return Math.min(...grounds.map((ground) => contrastOf(color, ground)))
 }
 
-/** The ratio of WCAG 2.2, from 1 to 21. */
+/** Returns the contrast ratio of WCAG 2.2, from 1 to 21. */
 function contrastOf(one: Color, other: Color): number {
   const [darker = 0, lighter = 0] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => a - b)
   return (lighter + 0.05) / (darker + 0.05)
 }
 
-/** WCAG 2.2, "relative luminance". */
+/** Returns the relative luminance of WCAG 2.2. */
 function luminanceOf([red, green, blue]: Color): number {
   const linear = (value: number) =>
     value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4

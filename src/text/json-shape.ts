@@ -1,32 +1,29 @@
 // Bounds JSON before it is parsed, because JSON.parse takes seconds and gigabytes for a few megabytes of
 // brackets.
 //
-// Patterns find the marks: they run as machine code from the first body on. A loop over the bytes of six
-// megabytes holds all other requests for 140 ms until it is compiled.
+// Uses regular expressions, which are machine code from the first body on. A loop over six megabytes would
+// block all other requests for 140 ms until it is compiled.
 
-/**
- * `depth` counts objects and arrays within each other; `members` the members and elements of all of them
- * together.
- */
+/** `depth` counts nested objects and arrays; `members` the members and elements of all of them together. */
 export type JsonShape = { depth: number; members: number }
 
 const MARK = /["[\]{},]/g
 const CLOSERS = ']}'
 const BLANKS = /\s*/y
-/** The group stands at the end, so that the engine keeps no place to go back to for each character. */
+/** Ends with the group, so that the engine stores no backtracking position for each character. */
 const REST_OF_TEXT = /(?:[^"\\]|\\.)*/sy
 
 /**
- * Which limit a JSON text exceeds; null for none. Leaves malformed JSON to the parser, and texts that are too
- * short to have so many members: parsing them takes no time, however deep they are.
+ * Returns the limit that a JSON text exceeds, or null. Leaves malformed JSON to the parser, and texts too
+ * short to have that many members: they parse quickly, however deep they are.
  */
 export function findExcess(json: string, most: JsonShape): keyof JsonShape | null {
   if (json.length <= most.members) return null
   let depth = 0
   let members = 0
   MARK.lastIndex = 0
-  // Each member has at most a name, a text or two brackets, and a comma. Among more marks the parser finds a
-  // mistake early.
+  // A member has at most a name, a text or two brackets, and a comma. With more marks than that, the parser
+  // finds a mistake early.
   for (let left = 5 * (most.members + 1); left > 0 && MARK.test(json); left -= 1) {
     const next = MARK.lastIndex
     const mark = json.charAt(next - 1)
@@ -43,7 +40,7 @@ export function findExcess(json: string, most: JsonShape): keyof JsonShape | nul
   return null
 }
 
-/** Where a match ends that begins at this place; the patterns also match nothing. */
+/** Returns where the match at this position ends; the patterns may match the empty string. */
 function endOf(pattern: RegExp, json: string, start: number): number {
   pattern.lastIndex = start
   pattern.test(json)

@@ -1,6 +1,6 @@
-// The known word that somebody who mistyped a flag, a command or a variable will have meant.
+// Finds the known word closest to a mistyped flag, command or variable.
 
-/** Ignores case and the dashes before a flag. Undefined when no known word is similar. */
+/** Returns the known word, ignoring case and leading dashes; undefined when none is similar. */
 export function nearestWord(word: string, known: readonly string[]): string | undefined {
   const plain = bare(word)
   const ranked = known
@@ -15,7 +15,10 @@ function bare(word: string): string {
   return word.replace(/^-+/, '').toLowerCase()
 }
 
-/** Edit distance: letters to add, drop, replace or swap with a neighbour (optimal string alignment). */
+/**
+ * Returns the edit distance: letters to add, drop, replace or swap with a neighbour (optimal string
+ * alignment).
+ */
 function distance(from: string, to: string): number {
   const rows: number[][] = [Array.from({ length: to.length + 1 }, (_, column) => column)]
   const at = (row: number, column: number) => rows[row]?.[column] ?? Number.POSITIVE_INFINITY

@@ -1,17 +1,16 @@
-// Untrusted text for terminals and logs: without what a terminal would obey, and what would look like another
-// line.
+// Makes untrusted text safe for terminals and logs: without control sequences and forged lines.
 
 /**
- * Control characters, invisible ones and those that change the direction of text. Excludes line breaks, tabs
- * and the two joiners (U+200C, U+200D), which Persian and emoji need.
+ * Control characters, invisible ones and direction marks. Excludes line breaks, tabs and the two joiners
+ * (U+200C, U+200D), which Persian and emoji need.
  */
 export const UNPRINTABLE = /[^\P{Cc}\n\t]|(?![\u200c\u200d])\p{Cf}|[\p{Zl}\p{Zp}\p{Cs}]/gu
 
-/** A mark that changes the direction of text, so that it reads otherwise than it copies. */
+/** A direction mark, which makes text display in another order than it copies. */
 export const DIRECTION_MARK = /[\u202a-\u202e\u2066-\u2069]/
 
 /**
- * Replaces unprintable characters by visible signs and keeps line breaks. For terminals and logs only, not
+ * Replaces unprintable characters by visible signs, except line breaks and tabs. For terminals and logs, not
  * for pipes.
  */
 export function printable(text: string): string {

@@ -4,7 +4,7 @@
 /** The longest name that common file systems accept, in bytes of UTF-8. */
 const MAX_NAME_BYTES = 255
 const MAX_EXTENSION_BYTES = 32
-/** The characters of a sender's name that are looked at, from its end, which has the extension. */
+/** How many characters of a sender's name are read, from its end, because of the extension. */
 const MAX_SENT_CHARACTERS = 500
 const UNNAMED = 'file'
 
@@ -18,7 +18,7 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
  */
 const RESERVED =
   /^(con|prn|aux|nul|conin\$|conout\$|clock\$|com[\d¹²³]|lpt[\d¹²³])\s*(\.|$)|^(desktop\.ini|autorun\.inf)$/i
-/** Endings that Windows drops, and beginnings that hide a file or make it look like a flag. */
+/** Endings that Windows drops, and beginnings that hide a file or look like a flag. */
 const EDGES = /^[\s.\p{Pd}\u2212]+|(?<![\s.])[\s.]+$/gu
 /** On NTFS a colon separates the name of the file from the name of a stream. */
 const STREAM = /:/g
@@ -26,7 +26,7 @@ const REFUSED_BY_WINDOWS = /[<>"|?*]/g
 
 export type NamingOptions = { platform: string }
 
-/** A name that has no folders, is neither hidden nor reserved, and takes at most 255 bytes of UTF-8. */
+/** Returns a name without folders, neither hidden nor reserved, of at most 255 bytes of UTF-8. */
 export function safeFilename(sent: string, { platform }: NamingOptions): string {
   const last = visible(sent.slice(-MAX_SENT_CHARACTERS)).split(/[/\\]/).at(-1) ?? ''
   const named = last.replace(STREAM, '_')
@@ -37,12 +37,12 @@ export function safeFilename(sent: string, { platform }: NamingOptions): string 
 }
 
 /**
- * Names for the files of one push. They differ even on systems that ignore case and Unicode normalization.
+ * Returns names for the files of one push. They differ even on systems that ignore case and Unicode
+ * normalization.
  */
 export function safeFilenames(sent: readonly string[], options: NamingOptions): string[] {
   const taken = new Set<string>()
-  // The last number of each name: a thousand files of one name, in any case, are not counted from 1 each
-  // time.
+  // Remembers the last number of each name, so that a thousand files of one name take linear time.
   const numbers = new Map<string, number>()
   return sent.map((name) => {
     const wanted = safeFilename(name, options)
@@ -58,7 +58,7 @@ export function safeFilenames(sent: readonly string[], options: NamingOptions): 
   })
 }
 
-/** `a.txt`, then `a (2).txt`, and so on. */
+/** Returns `a.txt`, then `a (2).txt`, and so on. */
 export function numberedName(name: string, n: number): string {
   return n === 1 ? name : fitName(name, ` (${n})`)
 }
@@ -91,7 +91,7 @@ function cutBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= maxBytes) return text
   let end = maxBytes
-  // Every byte of a character but the first begins with the bits 10.
+  // Continuation bytes of UTF-8 begin with the bits 10.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
   return bytes.subarray(0, end).toString('utf8').replace(EDGES, '')
 }

@@ -1,4 +1,4 @@
-// Addresses of servers as people type them: often without a scheme, sometimes in capitals.
+// Parses addresses of servers as people type them: often without a scheme, sometimes in capitals.
 
 const SCHEME = /^[a-z][a-z\d+.-]*:\/\//i
 /** Names and addresses of this machine and of the local network. */
@@ -15,7 +15,7 @@ export function withScheme(address: string): string {
   return `${NEARBY_NAME.test(host) || NEARBY_ADDRESS.test(host) ? 'http' : 'https'}://${bare}`
 }
 
-/** False for a mistyped scheme as well, such as `http:/nas`. */
+/** Whether an address has no scheme; false for a mistyped one, such as `http:/nas`. */
 export function lacksScheme(address: string): boolean {
   return !SCHEME.test(address.trim()) && !/^https?:/i.test(address.trim())
 }

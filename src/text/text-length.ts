@@ -1,13 +1,12 @@
-// Whether a text is longer than it may be, told before anything else looks at it, in time that its length
-// does not matter to.
+// Checks the length of a text before anything else reads it, in constant time for texts far above the limit.
 
-/** Characters are code points: an emoji is one. */
+/** Whether a text has more characters. They are code points: an emoji is one. */
 export function hasMoreCharacters(text: string, limit: number): boolean {
   if (text.length <= limit) return false
   return text.length > 2 * limit || [...text].length > limit
 }
 
-/** Bytes of UTF-8. */
+/** Whether a text has more bytes of UTF-8. */
 export function hasMoreBytes(text: string, limit: number): boolean {
   return text.length > limit || Buffer.byteLength(text) > limit
 }

@@ -1,9 +1,8 @@
-// Takes web addresses apart, and compares their origins and places. Only scheme and authority reach the URL
-// parser, whose cost grows with the square of a host.
+// Parses web addresses, and compares origins and hosts. Only scheme and authority reach the URL parser, whose
+// time grows with the square of the host's length.
 
 /**
- * What the scheme and the authority of an address say. `href` and `pathname` are left out: the path was not
- * read.
+ * The scheme and authority of an address. `href` and `pathname` are left out, because the path was not read.
  */
 export type UrlAuthority = Pick<
   URL,
@@ -11,26 +10,26 @@ export type UrlAuthority = Pick<
 >
 
 /**
- * Scheme, authority and the character that ends it; at the end of the text there is none. No name in the DNS
- * is longer than 253 characters (RFC 1035, 2.3.4). URL parsers drop tabs and line breaks, which would move
- * the end: so no control character.
+ * Matches scheme, authority and the character that ends it, if any. No DNS name is longer than 253 characters
+ * (RFC 1035, 2.3.4). Excludes control characters, because URL parsers drop tabs and line breaks, which would
+ * move the end.
  */
 const START = /^https?:\/\/[^\p{Cc}/?#\\]{1,253}(?:[/?#\\]|$)/iu
 
-/** The same for JSON Schema, of a whole address without control characters. */
+/** The same for JSON Schema, for a whole address without control characters. */
 export const WEB_ADDRESS_PATTERN =
   '^[Hh][Tt]{2}[Pp][Ss]?://[^\\x00-\\x20\\x7f-\\x9f/?#\\\\]{1,253}(?:[/?#\\\\][^\\x00-\\x1f\\x7f-\\x9f]*)?$'
 
 /**
- * The authority of an absolute http or https URL; null for any other text. What follows the authority is not
- * looked at: it cannot make a URL invalid (WHATWG URL, 4.4).
+ * Returns the authority of an absolute http or https URL; null for any other text. Ignores what follows the
+ * authority: it cannot make a URL invalid (WHATWG URL, 4.4).
  */
 export function authorityOf(text: string): UrlAuthority | null {
   const start = START.exec(text)?.[0]
   return start === undefined ? null : URL.parse(start)
 }
 
-/** Whether it is an absolute http or https URL with a host, to which a browser may be redirected. */
+/** Whether a text is an absolute http or https URL with a host, to which a browser may be redirected. */
 export function isWebAddress(text: string): boolean {
   return !/\p{Cc}/u.test(text) && authorityOf(text) !== null
 }
@@ -47,8 +46,7 @@ export function parseOrigin(text: string): string | null {
 }
 
 /**
- * The texts that mean a normalized origin: browsers leave out the default port, and other programs may name
- * it.
+ * Returns the spellings of a normalized origin: browsers omit the default port, other programs may name it.
  */
 export function spellingsOf(origin: string): string[] {
   const isTls = origin.startsWith('https:')
@@ -56,15 +54,15 @@ export function spellingsOf(origin: string): string[] {
   return mayNamePort ? [origin, `${origin}:${portOf(isTls)}`] : [origin]
 }
 
-// Places on the web that the operator lists, such as the hosts of webhooks: a host, and a port unless it is
-// that of its scheme.
+// Hosts that the operator lists, such as those of webhooks, each with a port unless it is the default of its
+// scheme.
 
-/** `hostname` as URLs write it: in lower case, an address of IPv6 in brackets. */
+/** A host on the web. `hostname` is as in URLs: in lower case, IPv6 in brackets. */
 export type WebPlace = { hostname: string; port: number; isTls: boolean }
 
 /**
- * Null for a URL that is not http or https, or that names a user, as browsers and proxies read those in
- * different ways.
+ * Returns the host of a URL. Returns null if it is not http or https, or names a user, which browsers and
+ * proxies read in different ways.
  */
 export function webPlaceOf(url: string): WebPlace | null {
   const authority = authorityOf(url)
@@ -75,7 +73,7 @@ export function webPlaceOf(url: string): WebPlace | null {
 
 const portOf = (isTls: boolean) => (isTls ? 443 : 80)
 
-/** An item of the list in the form that is compared: `host` or `host:port`; null for anything else. */
+/** Normalizes an item of the list: `host` or `host:port`; null for anything else. */
 export function parsePlace(text: string): string | null {
   const given = text.trim()
   const bare = (given.match(/:/g) ?? []).length > 1 && !given.startsWith('[') ? `[${given}]` : given
@@ -87,7 +85,7 @@ export function parsePlace(text: string): string | null {
   return port === null ? hostname : `${hostname}:${port}`
 }
 
-/** An item without a port means that of the scheme. */
+/** Whether a host is listed. An item without a port means the default of the scheme. */
 export function isListed({ hostname, port, isTls }: WebPlace, listed: readonly string[]): boolean {
   return listed.includes(`${hostname}:${port}`) || (port === portOf(isTls) && listed.includes(hostname))
 }
