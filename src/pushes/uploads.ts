@@ -23,6 +23,9 @@ export type IncomingFile = { filename: string; contentType: string; content: Asy
 /** Encrypts the `n`th file, counted from 1. The result is stored in its place. */
 export type EncryptFile = (file: IncomingFile, n: number) => IncomingFile
 
+/** Returns whether it has entered the file in the store. */
+type EnterFile = (fileId: string) => Promise<boolean>
+
 type BeginOptions = { isFingerprinted?: boolean; encrypt?: EncryptFile | null }
 
 /** The files of one request, and the data key of their future push. */
@@ -53,8 +56,11 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
     // Files in the order of their beginning. A small file may end before a larger one that began earlier.
     const begun: ReceivedFile[] = []
 
-    /** Seals the content to disk as it arrives. Throws `too_large`, `invalid` or `disk_full`. */
-    async function add({ filename, contentType, content }: IncomingFile): Promise<void> {
+    /**
+     * Seals the content to disk as it arrives. `enter` runs before its first byte. Throws `too_large`,
+     * `invalid` or `disk_full`, and what `enter` throws.
+     */
+    async function add({ filename, contentType, content }: IncomingFile, enter?: EnterFile): Promise<void> {
       const name = checkName(filename)
       if (begun.length >= limits.files)
         throw invalidFields({ files: [{ code: 'too_many_files', limit: limits.files }] })
@@ -67,7 +73,7 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
       const sealed = { size: 0 }
       const kept = sealing === null ? arriving.content : measure(sealing.content, sealed)
       running += 1
-      await (isKept ? keep(id, kept) : drain(kept)).finally(() => {
+      await (isKept ? keep(id, kept, enter) : drain(kept)).finally(() => {
         running -= 1
       })
       const { filename: keptName, contentType: keptType } = sealing ?? arriving
@@ -76,9 +82,10 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
       entry.print = { filename, contentType, size: counted.size, sha256: counted.digest?.digest('hex') ?? '' }
     }
 
-    async function keep(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    async function keep(id: string, content: AsyncIterable<Uint8Array>, enter?: EnterFile): Promise<void> {
       await store.freeSpace.require()
-      await store.files.keepFile(id, sealStream(content, { id, key: deriveFileKey(dataKey, id) }))
+      const isEntered = await enter?.(id)
+      await store.files.keepFile(id, sealStream(content, { id, key: deriveFileKey(dataKey, id) }), isEntered)
     }
 
     function listFiles(): StoredFile[] {

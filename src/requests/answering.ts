@@ -91,9 +91,19 @@ export function createBeginAnswer(options: AnsweringOptions) {
       const isProven = passphrase !== null || request.passphraseSalt === null
       if (isProven) await admit(passphrase)
       if (isRepeat) upload.compareOnly()
-      else reserving ??= isProven ? reserve() : beFirst()
+      else if (!isProven) {
+        reserving ??= beFirst()
+        await reserving
+      }
+      await upload.add(file, enter)
+    }
+
+    /** The first file of an answer is entered with its reservation. */
+    async function enter(fileId: string): Promise<boolean> {
+      const isFirst = reserving === null
+      reserving ??= reserve(fileId)
       await reserving
-      await upload.add(file)
+      return isFirst
     }
 
     /**
@@ -107,10 +117,10 @@ export function createBeginAnswer(options: AnsweringOptions) {
       return null
     }
 
-    async function reserve(): Promise<number> {
+    async function reserve(fileId: string): Promise<number> {
       const bytes = shareBytes({ payload: 0, views: limits.views.default })
       const share = shareOf(viewer, bytes)
-      const reservation = await store.requests.reserveAnswer({ id, share }).catch(rethrowWithoutDoubt)
+      const reservation = await store.requests.reserveAnswer({ id, share, fileId }).catch(rethrowWithoutDoubt)
       if (reservation === null) throw closed()
       return reservation
     }

@@ -49,8 +49,11 @@ export type OpenedFile = {
  * upload. Files that belong to nothing are due for removal; at a start this includes every unfinished upload.
  */
 export type FileStore = Pick<SealedFiles, 'open' | 'has'> & {
-  /** Keeps the file of an upload; durable when the promise resolves. Throws `disk_full`. */
-  keepFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void>
+  /**
+   * Keeps the file of an upload; durable when the promise resolves. `isEntered`: `reserveAnswer` has entered
+   * it. Throws `disk_full`.
+   */
+  keepFile(id: string, bytes: AsyncIterable<Uint8Array>, isEntered?: boolean): Promise<void>
   /** Makes the file of an upload that no push took due for removal. */
   giveUpFile(id: string): Promise<void>
   /**

@@ -15,6 +15,7 @@ import type { ShareToTake } from '../domain/shares.ts'
 import { NODES_APART } from '../domain/time.ts'
 import { findOwner, holdOwner, requireActive } from './accounts/accounts.ts'
 import { requireRoom } from './pushes/address-shares.ts'
+import { enterUpload } from './pushes/file-rows.ts'
 import type { AnswerToStore, LinkedRequest, RequestToStore, StoredRequest } from './requests-contract.ts'
 import { insertForId, insertInto, locked, select, statement, updateOf } from './statements.ts'
 import { all, first, type Parts, run, type Step } from './steps.ts'
@@ -51,7 +52,9 @@ const ALL = select(requests, 'ORDER BY id')
 const relink = updateOf(requests, ['lookup', 'keyNumber', 'urlToken', 'name', 'message', 'verifier'])
 export const REMOVE_REQUESTS = 'DELETE FROM requests'
 
-export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>) {
+type AnswerToReserve = { id: number; share: ShareToTake | null; fileId: string }
+
+export function createRequests({ steps, now, node }: Pick<Parts, 'steps' | 'now' | 'node'>) {
   const { read, write } = steps
 
   function* add(request: RequestToStore, resets: number): Step<StoredRequest> {
@@ -83,12 +86,13 @@ export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>) {
     return decided
   }
 
-  function* reserve({ id, share }: { id: number; share: ShareToTake | null }): Step<number | null> {
+  function* reserve({ id, share, fileId }: AnswerToReserve): Step<number | null> {
     const request = yield* first(LOCK, id)
     const time = now()
     if (request === null || isOver(request, time)) return null
     if (!hasRoomForAnswer(request, yield* countReserved(id, time), time)) throw held()
     if (share !== null) yield* requireRoom(share, time)
+    yield* enterUpload(fileId, node)
     return (yield* reserveRow({ requestId: id, until: time + RESERVATION_LIFETIME })).id
   }
 
@@ -119,11 +123,11 @@ export function createRequests({ steps, now }: Pick<Parts, 'steps' | 'now'>) {
      */
     refusePassphrase: (wrong: { id: number; maxTries: number }) => write(() => refuse(wrong)),
     /**
-     * Counts an upload as an answer for ten minutes, and returns the number of the reservation; null when the
-     * request takes no more. Throws `overloaded` while uploads hold all answers that are left, and `too_many`
+     * Counts an upload as an answer for ten minutes and enters its first file, which `keepFile` need not enter
+     * again. Returns the number of the reservation; null when the request takes no more. Throws `overloaded` while uploads hold all answers that are left, and `too_many`
      * when the sender's address has no room.
      */
-    reserveAnswer: (which: { id: number; share: ShareToTake | null }) => write(() => reserve(which), GROWS),
+    reserveAnswer: (which: AnswerToReserve) => write(() => reserve(which), GROWS),
     freeReservation: (reservation: number) => write(() => run(FREE, reservation)),
     /**
      * Removes some requests that ended at `until` or before, and reservations that have lapsed. Resolves to

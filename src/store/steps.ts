@@ -115,6 +115,8 @@ export type Parts = {
   now: Now
   trusted: Trusted
   keyring: Keyring
+  /** The id of this process among those that serve the database. */
+  node: Uint8Array
   /** The latest setup links that stay valid: each node that starts makes one and shows it. */
   setupLinks: number
   /** False while the disk has too little room for entries of logs that may be left out. */

@@ -80,7 +80,17 @@ export function operationsOver(database: PostgresDatabase, keyring: Keyring, now
   const enter = (session: Session) => refuseBesideNodes(session, randomBytes(16))
   return {
     ...createOperations({
-      ...{ steps, glance, keyring, now, trusted: now, hasRoom: () => true, onError, setupLinks: 10 },
+      ...{
+        steps,
+        glance,
+        keyring,
+        now,
+        trusted: now,
+        hasRoom: () => true,
+        onError,
+        setupLinks: 10,
+        node: new Uint8Array(1),
+      },
     }),
     imports: createImports({
       ...{ steps, now },

@@ -7,6 +7,7 @@ import { isDomainError } from '../../domain/errors.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
 import type { OnStep } from '../durable-steps.ts'
 import type { FileStore, OpenedFile, SealedFiles } from '../files-contract.ts'
+import { enterUpload } from '../pushes/file-rows.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import { locked, select, statement } from '../statements.ts'
 import { all, first, has, isThere, run, type Step, type Steps } from '../steps.ts'
@@ -81,8 +82,8 @@ function createFileStore(
   let removing: Promise<number> = Promise.resolve(0)
   let restUntil = Number.NEGATIVE_INFINITY
 
-  async function keepFile(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    await records.begin(id)
+  async function keepFile(id: string, bytes: AsyncIterable<Uint8Array>, isEntered = false): Promise<void> {
+    if (!isEntered) await records.begin(id)
     await files.put(id, bytes)
   }
 
@@ -149,7 +150,6 @@ const NOTE_MS = 2_000
 const READER_BYTES = 16
 const GROWS = { grows: true }
 
-const BEGIN = statement('INSERT INTO files_due (id, node) VALUES ($1, $2)')
 // Does nothing for a file that a push has taken, also when the node does not know it because an answer was
 // lost.
 const GIVE_UP = statement('UPDATE files_due SET at = $2, node = NULL WHERE id = $1')
@@ -225,7 +225,7 @@ function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOpti
 
   return {
     /** Enters an upload, before its first byte is written. Throws `disk_full`. */
-    begin: (id: string): Promise<void> => write(() => run(BEGIN, id, node), GROWS),
+    begin: (id: string): Promise<void> => write(() => enterUpload(id, node), GROWS),
     /** Makes the file of an upload that no push took due for removal. */
     giveUp: (id: string): Promise<void> => surely(() => run(GIVE_UP, id, now())),
     /** Some files that are due, which nobody else is given for a while. */

@@ -170,7 +170,17 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
   // The disk is that of the database server.
   const hasRoom = () => true
   const { glance } = steps
-  const parts = { steps, glance, now, trusted, keyring, hasRoom, onError, setupLinks: SETUP_LINKS }
+  const parts = {
+    steps,
+    glance,
+    node: node.id,
+    now,
+    trusted,
+    keyring,
+    hasRoom,
+    onError,
+    setupLinks: SETUP_LINKS,
+  }
   // Another import is a node, too.
   const enter = (session: Session) => refuseBesideNodes(session, node.id)
   const alone = createAlone({ ...guarded, enter, within: IMPORT_MS })

@@ -100,6 +100,7 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
       now,
       trusted,
       keyring,
+      node: THIS_PROCESS,
       setupLinks: 1,
       hasRoom: freeSpace.hasRoom,
     }),

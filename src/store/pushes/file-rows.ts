@@ -21,6 +21,7 @@ const END_GRANTS = causing(
   'due',
   statement('UPDATE files_due SET at = $2, push_id = NULL WHERE push_id = $1 AND at > $2'),
 )
+const ENTER_UPLOAD = statement('INSERT INTO files_due (id, node) VALUES ($1, $2)')
 const TAKE_UPLOAD = statement<{ id: string }>(
   'DELETE FROM files_due WHERE id = $1 AND at IS NULL RETURNING id',
 )
@@ -29,6 +30,11 @@ const addDue = addTo(filesDue, 'due')
 
 export function listFiles(pushId: number): Step<RowOf<typeof pushFiles>[]> {
   return all(OF_PUSH, pushId)
+}
+
+/** Enters a file that is about to be uploaded on a node, before its first byte is written. */
+export function enterUpload(id: string, node: Uint8Array): Step<void> {
+  return run(ENTER_UPLOAD, id, node)
 }
 
 /**

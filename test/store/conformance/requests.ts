@@ -41,7 +41,8 @@ export function describeRequests(open: OpenEngine): void {
       (cause) => cause.code,
     )
   const look = ({ lookup }: StoredRequest) => requests().findRequest(lookup)
-  const reserve = ({ id }: { id: number }) => requests().reserveAnswer({ id, share: null })
+  const reserve = ({ id }: { id: number }) =>
+    requests().reserveAnswer({ id, share: null, fileId: crypto.randomUUID() })
   const reserveOr = (request: { id: number }) => reserve(request).catch((cause) => String(cause.code))
   const countPushes = async () => (await opened.store.lists.countOwned(ann)).live
 
@@ -177,10 +178,12 @@ export function describeRequests(open: OpenEngine): void {
   test('an address without room cannot reserve', async () => {
     const request = await ask({ maxAnswers: 9 })
     const share = { addresses: [Buffer.alloc(16, 1)], bytes: 10, limits: { pushes: 1, bytes: 0 } } as const
-    expect(await requests().reserveAnswer({ id: request.id, share })).not.toBeNull()
+    expect(
+      await requests().reserveAnswer({ id: request.id, share, fileId: crypto.randomUUID() }),
+    ).not.toBeNull()
     await answer(request, null, { share })
     const refused = await requests()
-      .reserveAnswer({ id: request.id, share })
+      .reserveAnswer({ id: request.id, share, fileId: crypto.randomUUID() })
       .catch((cause) => cause.code)
     expect(refused).toBe('too_many')
     expect(await outcome(answer(request, null, { share }))).toBe('too_many')

@@ -198,6 +198,7 @@ beforeEach(async () => {
     now,
     trusted: now,
     keyring,
+    node: new Uint8Array(1),
     setupLinks: 1,
     hasRoom: () => true,
     onError,
