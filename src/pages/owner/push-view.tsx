@@ -6,6 +6,7 @@ import { isEndedByTries, isExpired, isLocked, type Push, viewsRemaining } from '
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
 import type { PushDetails } from '../../pushes/pushes.ts'
 import type { Words } from '../../words/words.ts'
+import { ExpireForm } from '../frame/expire-form.tsx'
 import type { RefusedForm } from '../frame/form.ts'
 import type { Guest, Member } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
@@ -25,7 +26,6 @@ import {
   type Tone,
 } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
-import { ExpireForm } from '../receive/expire-form.tsx'
 import { EditForm } from './edit-view.tsx'
 import { Log } from './push-log.tsx'
 
@@ -75,7 +75,7 @@ export function PushView(props: Props) {
       <Log {...{ guest, push, entries, log, pageNumber, urlToken }} />
       <EditForm guest={guest} owned={owned} isLive={isLive} refused={refused} now={now} />
       {(isLive || owned.hasGrants) && (
-        <ExpireForm {...{ guest, urlToken }} isOwner ends={isLive ? 'push' : 'grants'} />
+        <ExpireForm {...{ guest, urlToken }} ends={isLive ? 'ownPush' : 'ownDownloads'} />
       )}
     </>
   )

@@ -4,10 +4,10 @@ import { isSealedName, isSealedText } from '../../domain/age-recipient.ts'
 import { isOwner, viewsRemaining } from '../../domain/push.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
 import { authorityOf, type UrlAuthority } from '../../text/web-address.ts'
+import { ExpireForm } from '../frame/expire-form.tsx'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { CopyButton, EmblemCard, Flag, fillIn, Moment, Notice } from '../frame/parts.tsx'
-import { ExpireForm } from './expire-form.tsx'
 import { RevealedFiles } from './revealed-files.tsx'
 import { RevealedQr } from './revealed-qr.tsx'
 import { RevealedMessage, RevealedText } from './revealed-text.tsx'
@@ -41,8 +41,7 @@ export function Revealed({ guest, retrieval, sealedText, expireNonce }: Revealed
         <ExpireForm
           {...{ guest, urlToken }}
           nonce={expireNonce}
-          isOwner={isTheirs}
-          ends={left === 0 ? 'saved' : isTheirs ? 'push' : 'received'}
+          ends={left === 0 ? 'receivedDownloads' : isTheirs ? 'ownPush' : 'receivedPush'}
         />
       )}
     </EmblemCard>

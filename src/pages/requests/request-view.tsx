@@ -4,12 +4,12 @@ import { PAGES, requestLink } from '../../http/urls.ts'
 import { fingerprintOfRecipient } from '../../requests/recipient.ts'
 import type { OwnRequest } from '../../requests/requests.ts'
 import type { Words } from '../../words/words.ts'
+import { ExpireForm } from '../frame/expire-form.tsx'
 import type { Member } from '../frame/guest.ts'
 import { Facts } from '../frame/lists.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import { Chip, CopyButton, Flag, fillIn, LinkBox, Moment, Notice } from '../frame/parts.tsx'
 import { QrCode } from '../frame/qr.tsx'
-import { ExpireForm } from '../receive/expire-form.tsx'
 
 type Props = { guest: Member; own: OwnRequest }
 
@@ -39,7 +39,7 @@ export function RequestView({ guest, own }: Props) {
       )}
       {!own.isOver && <Link guest={guest} own={own} />}
       <About guest={guest} own={own} />
-      {!own.isOver && <ExpireForm guest={guest} urlToken={own.urlToken} isOwner ends="request" />}
+      {!own.isOver && <ExpireForm guest={guest} urlToken={own.urlToken} ends="request" />}
     </>
   )
 }

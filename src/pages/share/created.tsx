@@ -12,6 +12,7 @@ import type { PageSeals } from '../../pushes/page-seals.ts'
 import type { PushDetails, Pushes } from '../../pushes/pushes.ts'
 import type { Words } from '../../words/words.ts'
 import { cookieIn } from '../frame/cookies.ts'
+import { ExpireForm } from '../frame/expire-form.tsx'
 import type { Guest, Params } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
@@ -19,7 +20,6 @@ import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { ButtonLink, Chip, EmblemCard, fillIn, LinkBox, Moment, Notice, sayWhen } from '../frame/parts.tsx'
 import { fitsQr, QrCode } from '../frame/qr.tsx'
-import { ExpireForm } from '../receive/expire-form.tsx'
 import { Receive } from '../receive/receive-views.tsx'
 import { Message, Ways } from './handover.tsx'
 import { messageFor } from './message.ts'
@@ -77,8 +77,7 @@ export function createCreatedPage(options: CreatedPageOptions) {
             guest={guest}
             urlToken={url_token}
             nonce={nonces.issue(`expire/${url_token}`)}
-            isOwner={isOwn}
-            ends="push"
+            ends={isOwn ? 'ownPush' : 'sentPush'}
           />
         )}
         <Another guest={guest} />
