@@ -1,4 +1,5 @@
-// The composition root: opens the store, makes the services, makes the door.
+// The composition root: opens the log and the store, then starts backups, services, health checks, door and
+// jobs.
 
 import { version } from '../package.json'
 import { openBackups } from './app/backing-up.ts'
@@ -33,13 +34,13 @@ import type { OpenedStore } from './store/opening/opened-store.ts'
 
 export type { Network }
 
-/** The world outside: the system's clocks in milliseconds, and where a finished log line goes. */
+/** The outside world: the system's clocks in milliseconds, and the output of the log. */
 export type Ports = {
   now: Now
-  /** Milliseconds since the machine was started, also while it slept. */
+  /** Milliseconds since the machine started, including sleep. */
   uptime: Uptime
   writeLog: (line: string) => void
-  /** Gives up waiting for a database server. */
+  /** Aborts the wait for a database server. */
   abandoned?: AbortSignal
 }
 
@@ -111,7 +112,9 @@ const loadMetrics = () => import('./operating/metrics.ts')
 
 type Opened = ServedConfig & Logging & { branding: Branding; store: OpenedStore; metrics: Metrics | null }
 
-/** What runs on an open store. The jobs start last: if this throws, only the store has to be closed. */
+/**
+ * Starts everything on an open store. The jobs start last: if this throws, only the store has to be closed.
+ */
 async function runOn(opened: Opened, ports: InstancePorts) {
   const { config, store, log } = opened
   const { listAddresses } = ports.network
@@ -185,7 +188,7 @@ export async function startServer(served: ServedConfig, ports: Ports & OwnProgra
     const stop = async () => {
       log.info('stopping: running requests may finish')
       notes.removeServing()
-      // Needs seconds to clean up, while running requests finish.
+      // A backup needs seconds to clean up, while running requests finish.
       void instance.stopBackups()
       await instance.leave()
       instance.notices.events.stop()
@@ -194,7 +197,7 @@ export async function startServer(served: ServedConfig, ports: Ports & OwnProgra
     }
     instance.confirmStart()
     const ofTls = tls === null ? [] : [tls.watch.reloadable]
-    // Reads again what may have changed outside: the log file and the certificate. Failures are logged.
+    // Reloads what may have changed outside: the log file and the certificate. Failures are logged.
     const reload = createReload({ reloadables: [...reloadables, ...ofTls], log })
     const managed = announceReady({ ...ports, isAlive: instance.isHealthy, reload, stop })
     const { urls, trust } = await listening.addresses()
@@ -203,13 +206,13 @@ export async function startServer(served: ServedConfig, ports: Ports & OwnProgra
       ...{ ...urls, ...managed, baseUrl, dataDir },
       /** Server and database, without the login; null for the database in the data folder. */
       database: nameDatabase(config),
-      /** The path where the first administrator makes an account, once; null when there are accounts. */
+      /** The one-time path where the first administrator creates an account; null when there are accounts. */
       setupPath,
       keepSetupLink: notes.keepSetupLink,
       noteCrash,
       /** Resolves when the database may be corrupt and the process must end. */
       failed,
-      /** What devices have to trust, and the pages that show how; null without --tls auto. */
+      /** The authority that devices have to trust, and the pages that show how; null without --tls auto. */
       trust,
     }
   } catch (cause) {

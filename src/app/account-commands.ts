@@ -1,5 +1,5 @@
-// Opens the accounts and API tokens of a data folder or of PostgreSQL for the account commands, whether or
-// not a server runs.
+// Opens the accounts and API tokens of a data folder or of PostgreSQL for the account commands, even while a
+// server runs.
 
 import { createAccounts } from '../accounts/accounts.ts'
 import { createApiTokens } from '../accounts/api-tokens.ts'
@@ -15,16 +15,17 @@ export type AccountsPlace = {
   dataDir: string
   /** PostgreSQL; null for the database in the data folder. */
   database: DatabaseAddress | null
-  /** Makes a missing data folder, or the tables in an empty database. */
+  /** Creates a missing data folder, or the tables of an empty database. */
   create?: { keyFile: string | null } | undefined
   now: Now
 }
 
-/** `where` is the data folder or the database, for the person who runs the command. */
+/** The opened accounts. `where` names the data folder or the database for messages. */
 export type AccountCommands = Awaited<ReturnType<typeof openAccounts>>
 
 /**
- * Without `create`, throws a DomainError that names the path and the remedy when the data folder is missing.
+ * Opens the accounts. Without `create`, throws a DomainError that names the path and the remedy when the data
+ * folder is missing.
  */
 export async function openAccounts(place: AccountsPlace) {
   const { where, close, ...parts } =
@@ -32,7 +33,7 @@ export async function openAccounts(place: AccountsPlace) {
   const store = createAccountOperations({ ...parts, trusted: parts.now, setupLinks: 1 })
   const accounts = createAccounts({ store, passwords: createPasswords(ARGON2_COST) })
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
-  /** Counts what gives access without the password of the account, and ends when its new password revokes. */
+  /** Counts what gives access without the account's password, and is revoked with it. */
   async function countMade({ id }: Pick<Account, 'id'>) {
     const links = (await store.accountLinks.listLinks()).filter(({ createdBy }) => createdBy === id).length
     const tokens = (await store.apiTokens.listApiTokens(id)).length

@@ -1,4 +1,4 @@
-// Makes the schedule of a server's own backups, when --backup-dir asks for them.
+// Opens the scheduled backups of a server, with --backup-dir.
 
 import { relative } from 'node:path'
 import type { StartBackup } from '../backup/backup-child.ts'
@@ -21,7 +21,7 @@ export type OpenBackupsOptions = {
   log: Log
 }
 
-/** Null without --backup-dir. */
+/** Returns null without --backup-dir. */
 export async function openBackups(options: OpenBackupsOptions): Promise<Backups | null> {
   const { config, now, uptime, startBackup, store, log } = options
   const { backupDir: folder, backupRecipients: recipients } = config
@@ -34,19 +34,21 @@ export async function openBackups(options: OpenBackupsOptions): Promise<Backups 
     onFailing: () =>
       store.events
         .tellAdmins({ type: 'backup.failed', data: {} })
-        .catch(noteFailure(log, 'the administrators were not told that a backup failed')),
+        .catch(noteFailure(log, 'could not notify the administrators of a failed backup')),
     readLast: () => readLast(config.dataDir, folder),
     startChild: () => startBackup(argsOf(config, folder)),
   })
 }
 
-/** Null when it cannot be read: the process that makes the next one says why. */
+/**
+ * Returns the last backup; null when its note cannot be read: the process that makes the next one says why.
+ */
 async function readLast(dataDir: string, folder: string): Promise<MadeBackup | null> {
   const note = await readBackupNote(dataDir).catch(() => null)
   return note?.last?.folder === folder ? note.last : null
 }
 
-/** Secrets are in files, which the command reads itself. */
+/** Returns the arguments of the backup command, none of them secret: it reads secrets from files itself. */
 function argsOf(config: Config, folder: string) {
   const { dataDir, keyFile, tlsAuthorityKey, minFreeSpace, backupKeep, backupRecipients } = config
   return [
@@ -59,10 +61,10 @@ function argsOf(config: Config, folder: string) {
 }
 
 const KEY_WARNING =
-  'in backups that are not encrypted and hold the instance key, everybody who has one can read the names and notes of accounts. ' +
+  'in backups that are not encrypted and hold the instance key, anyone who has one can read the names and notes of accounts. ' +
   'Encrypt them with --backup-recipient, or keep the key elsewhere with --key-file'
 
-/** Whether a backup holds the instance key for everybody who has the backup. */
+/** Whether backups contain the instance key unencrypted. */
 function showsInstanceKey({ dataDir, keyFile, backupRecipients }: Config): boolean {
   const way = relative(dataDir, keyFile ?? dataFolder(dataDir).key)
   return backupRecipients.length === 0 && !/^\.\.($|[/\\])|^[A-Z]:/i.test(way)

@@ -1,5 +1,5 @@
-// Reads the colour and the logo of this server from its settings and the logo's file. operating/appearance.ts
-// has its texts.
+// Reads the colour and the logo of this server from its settings and the logo's file. Its texts are in
+// operating/appearance.ts.
 
 import { readFile, stat } from 'node:fs/promises'
 import { DomainError } from '../domain/errors.ts'
@@ -9,7 +9,7 @@ import type { Config } from '../settings/table.ts'
 
 export type Branding = Awaited<ReturnType<typeof readBranding>>
 
-/** Throws `conflict` for a logo that cannot be used. Called before the store is opened. */
+/** Throws `conflict` for a logo that cannot be used. Call it before the store is opened. */
 export async function readBranding({ brandColor: color, brandLogo }: Config) {
   const logo = brandLogo === null ? null : await readLogo(brandLogo)
   return { color, logo }

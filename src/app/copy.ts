@@ -1,5 +1,5 @@
-// Copies everything between a data folder and PostgreSQL, for the command line: no server runs at either end
-// meanwhile.
+// Copies everything between a data folder and PostgreSQL, from the command line. No server may be running at
+// either end.
 
 import type { DatabaseAddress } from '../domain/database-address.ts'
 import { type BucketConfig, bucketSettingsOf } from '../settings/bucket.ts'
@@ -11,17 +11,17 @@ import { readKeyFile } from '../store/folder/key-file.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import { openFolderEnd, openServerEnd } from '../store/opening/copy-ends.ts'
 
-/** One of the two: the end that PostgreSQL is. */
+/** The end that is PostgreSQL; exactly one is set. */
 export type CopyEnds = { to: DatabaseAddress | null; from: DatabaseAddress | null }
-/** The names of both ends, and what was copied. */
+/** The names of both ends, and the numbers of copied rows and files. */
 export type Copied = { from: string; to: string; counts: Counts }
 export type CopyConfig = BucketConfig & Pick<Config, 'dataDir' | 'databasePassword'>
 export type CopyPorts = { now: number; onWarning: (line: string) => void; onProgress: OnProgress }
 
-/** Only the source knows the sizes of its files; parts of the usual size are enough for this much. */
+/** Assumed for the parts of uploads, because only the source knows the sizes of its files. */
 const LARGEST_FILE = 32 * 1024 ** 3
 
-/** Throws `conflict`, saying whether the source is as it was, and what to do. */
+/** Throws `conflict` with the state of the source and the remedy. */
 export async function copyEverything(ends: CopyEnds, config: CopyConfig, ports: CopyPorts): Promise<Copied> {
   const { dataDir, keyFile, databasePassword } = config
   const given = ends.to ?? ends.from

@@ -1,4 +1,4 @@
-// Makes the door of a server: everything between a socket and the services.
+// The door of a server: everything between a socket and the services.
 
 import { createAnswerReady } from '../api/health.ts'
 import { createGetViewer } from '../api/viewer.ts'
@@ -103,14 +103,14 @@ export function createDoor(options: DoorOptions) {
   return {
     handle,
     handlePlain,
-    /** Nobody takes over from a server that is alone. */
+    /** No other node can take over from a server that is alone. */
     leave: config.databaseUrl === null ? async () => undefined : departure.leave,
     isLeaving: departure.isLeaving,
     shed: createShed({ isOverloaded, commitOverdue, basePath, cors, onShed }),
   }
 }
 
-/** Identifies the guests of pages, and answers them with pages and errors. */
+/** Identifies the guests of pages, and renders pages and errors for them. */
 function createGuests(options: DoorOptions, basePath: string) {
   const { config, branding, appearance, services, addresses, listAddresses, log, metrics } = options
   const assets = createAssets({ basePath, brand: branding })
@@ -122,7 +122,7 @@ function createGuests(options: DoorOptions, basePath: string) {
     hasWebhooks: config.webhookHosts.length > 0,
     readBrand: () => ({ ...appearance.inEffect(), logo: assets.logoHref }),
     findElsewhere: createFindElsewhere({ baseUrl: config.baseUrl, addresses, listAddresses }),
-    onError: noteFailure(log, 'the last use of a session was not noted'),
+    onError: noteFailure(log, 'could not record the last use of a session'),
   })
   const presentError = createPresentError({
     onRefused: (code) => metrics?.refused(code),
@@ -159,8 +159,8 @@ function createReadiness(options: ReadinessOptions, departure: Departure) {
 const STOPPING = { part: 'server', ...problem('The server is stopping. It answers requests until then.') }
 
 /**
- * Checks the session or the API token. False for an invalid token, and when the database does not answer in
- * time.
+ * Whether the session or API token is an administrator's; false for an invalid token, and when the database
+ * does not answer in time.
  */
 function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exchange) => Promise<boolean> {
   const { authenticate } = services.access.apiTokens
@@ -170,15 +170,15 @@ function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exc
     const known = account ?? (await getGuest(exchange)).viewer.account
     return known?.isAdmin ?? false
   }
-  // Monitoring waits for the answer, also while the database hangs.
+  // Monitoring needs an answer even while the database hangs.
   return (exchange) => Promise.race([look(exchange).catch(() => false), Bun.sleep(SECOND).then(() => false)])
 }
 
-/** Balancers ask these each second, and would fill the log with answers that say nothing new. */
+/** Probes of load balancers, which ask every second and would fill the log. */
 const PROBES = new Set<string>([FILES.up.path, FILES.ready.path])
 
 /**
- * Logs every request, but of the answers to probes only the first 503 in a row. Counts each when there are
+ * Logs every request, but of consecutive 503s to probes only the first, and no 200. Counts all in the
  * metrics.
  */
 function createLogRequest({ log, metrics }: Pick<DoorOptions, 'log' | 'metrics'>): LogRequest {
@@ -193,7 +193,7 @@ function createLogRequest({ log, metrics }: Pick<DoorOptions, 'log' | 'metrics'>
   }
 }
 
-/** `refused`: the routes whose last answer was a 503. */
+/** Whether an answer to a probe repeats the last one. `refused`: the routes whose last answer was a 503. */
 function isNothingNew({ route, status }: { route: string; status: number }, refused: Set<string>): boolean {
   if (status === 200) refused.delete(route)
   if (status !== 503) return status === 200

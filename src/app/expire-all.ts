@@ -1,4 +1,4 @@
-// Expires every push of a PostgreSQL database that was set back, so that nodes may serve it again.
+// Expires every push of a PostgreSQL database that was rolled back, so that nodes may serve it again.
 
 import { version } from '../../package.json'
 import { visitFrom } from '../domain/audit.ts'
@@ -7,8 +7,8 @@ import { openExpiring } from '../store/opening/server-database.ts'
 import { countLive, expireAll } from '../store/postgres/expire-all.ts'
 
 /**
- * A database before anything was expired, which the caller closes. `livePushes` would be expired, all or
- * none. Throws `conflict` with a sentence for the operator when the database cannot be used.
+ * Opens a database, which the caller closes. `livePushes` would be expired, all or none. Throws `conflict`
+ * with a message for the operator when the database cannot be used.
  */
 export async function openToExpire(address: DatabaseAddress) {
   const database = await openExpiring(address)

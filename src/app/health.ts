@@ -1,4 +1,5 @@
-// Watches a server for its operator: the health checks that /readyz, /admin and the log report, and the metrics.
+// Watches a server for its operator: health checks for /readyz, /admin and the log, and gauges for the
+// metrics.
 
 import type { Backups } from '../backup/backups.ts'
 import { createBackupGauges } from '../backup/backups.ts'
@@ -27,7 +28,7 @@ type HealthOptions = Pick<Logging, 'findLogProblem'> & {
   machineNow: Now
 }
 
-/** Returns what looks at the health of a server, and adds the gauges to its metrics. */
+/** Returns a function that runs the health checks. Adds the gauges to the metrics. */
 export function createHealth(options: HealthOptions): LookAtHealth {
   const { config, version, store, services, metrics, tls, backups, machineNow, findLogProblem } = options
   const { limits, sharing, notices, upkeep } = services

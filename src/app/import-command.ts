@@ -1,4 +1,4 @@
-// Imports, surveys or verifies the data of another server, for the command line: no server runs meanwhile.
+// Imports, surveys or verifies the data of another server, from the command line. No server may be running.
 
 import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -32,7 +32,7 @@ export type ImportWish = ImportPlace & {
 
 export type ImportPorts = ImportPlacePorts & {
   readFile: (path: string) => string
-  /** Told often. */
+  /** Called for every row; throttle before printing. */
   onProgress: (step: string, done: number, total: number) => void
 }
 
@@ -40,7 +40,7 @@ export type Imported = Awaited<ReturnType<typeof importCommand>>
 
 const COLLECT = () => Bun.gc(true)
 
-/** Throws `conflict` when nothing can be imported at all: then nothing is. */
+/** Throws `conflict` before anything is imported, when nothing can be. */
 export async function importCommand(wish: ImportWish, ports: ImportPorts) {
   const masterKeys = readKeys(wish, ports.readFile)
   const database = await openDatabase(wish, ports)
@@ -121,7 +121,7 @@ function verify(source: IncomingSource, store: OpenedStore, ports: ImportPorts) 
   return verifySource(source, { store, keyring, now, onProgress })
 }
 
-/** Makes no folder and no tables, and changes nothing in those that are there. */
+/** Read-only: creates no folder or table and changes none. */
 async function survey(source: IncomingSource, wish: ImportWish, ports: ImportPorts) {
   const onProgress = (done: number, total: number) => ports.onProgress('reading', done, total)
   const { here, close } = await openLook(wish)

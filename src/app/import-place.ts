@@ -1,4 +1,4 @@
-// Where an import brings things: a data folder that no server serves, or PostgreSQL.
+// Opens the target of an import: a data folder that no server serves, or PostgreSQL.
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { DomainError } from '../domain/errors.ts'
@@ -15,9 +15,7 @@ import type { CommandDatabase, OpenedStore } from '../store/opening/opened-store
 import { createImportLook } from '../store/pushes/imports.ts'
 import { openAnyStore, type StoreConfig } from './open-store.ts'
 
-/**
- * Of the sizes of files that come, only the source knows; parts of the usual size are enough for this much.
- */
+/** Assumed for the parts of uploads, because only the source knows the sizes of its files. */
 const LARGEST_FILE = 32 * 1024 ** 3
 
 const NOTHING_ACCEPTED = { acceptClock: false, acceptMove: false, acceptDatabase: false }
@@ -28,18 +26,18 @@ export type ImportPlacePorts = {
   now: Now
   uptime: Uptime
   say: (line: string) => void
-  /** Called before and after everything that is made durable: tests end the process there. */
+  /** Called before and after every durable change: tests kill the process there. */
   onStep?: (step: string) => void
-  /** In place of the database server's clock, for tests. */
+  /** Replaces the clock of the database server in tests. */
   serverNow?: Now
 }
 
-/** Makes what is missing. */
+/** Opens the target, and creates what is missing. */
 export async function openPlace(
   place: ImportPlace,
   { say, ...ports }: ImportPlacePorts,
 ): Promise<OpenedStore> {
-  // The source is open already: its owner may be another user.
+  // The source is open by now: it may belong to another user.
   becomeOwner(place.dataDir)
   const config = { ...place, ...NOTHING_ACCEPTED, maxFileBytes: LARGEST_FILE }
   const store = await openAnyStore(config, {
@@ -54,8 +52,8 @@ export async function openPlace(
 }
 
 /**
- * Without heartbeats, other nodes would take the import for dead after a minute, and its uploads for
- * abandoned.
+ * Runs the heartbeats of the import. Without them, other nodes would count it as dead after a minute, and its
+ * uploads as abandoned.
  */
 async function withHeartbeats(store: OpenedStore, say: (line: string) => void): Promise<OpenedStore> {
   const log = { error: (_: object, message: string) => say(`oncebox: ${message}`) }
@@ -64,7 +62,7 @@ async function withHeartbeats(store: OpenedStore, say: (line: string) => void): 
   return { ...store, close: () => jobs.stop().then(store.close) }
 }
 
-/** Throws `conflict` when there is nothing to compare a source with. */
+/** Throws `conflict` when there is no data to compare a source with. */
 export async function requireData(place: ImportPlace): Promise<void> {
   const { dataDir } = place
   const server = databaseSettingsOf(place)
@@ -80,9 +78,7 @@ const holdsTables = async (address: DatabaseAddress) => (await loadServer()).hol
 type Look = { here: SurveyOptions['here']; close(): Promise<void> }
 const NOTHING: Look = { here: null, close: async () => undefined }
 
-/**
- * What is there already. Makes nothing, changes nothing, and throws `conflict` as the import itself would.
- */
+/** Opens the existing data of the target, read-only. Throws `conflict` as the import itself would. */
 export async function openLook(place: ImportPlace): Promise<Look> {
   const { dataDir, keyFile } = place
   const folder = dataFolder(dataDir)

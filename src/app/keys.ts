@@ -1,5 +1,4 @@
-// The instance keys of a database: which there are, what still needs them, and how a new one takes the place
-// of the first.
+// The instance keys of a database: lists them with what still needs them, and rotates to a new one.
 
 import { addKey, fingerprint, type Keyring, parseKeyFile, putKeyFirst } from '../crypto/keyring.ts'
 import { openForAccount, sealForAccount } from '../crypto/sealed-field.ts'
@@ -34,21 +33,22 @@ import type { Step } from '../store/steps.ts'
 
 export type KeyPlace = {
   dataDir: string
-  /** Null for the one in the data folder. */
+  /** The key file; null for the one in the data folder. */
   keyFile: string | null
-  /** Null for the database in the data folder. */
+  /** PostgreSQL; null for the database in the data folder. */
   address: DatabaseAddress | null
 }
 
 export type ShownKey = ReturnType<typeof present>[number]
 
-/** Makes the key file that all nodes of one database share, and returns the fingerprint of its key. */
+/** Creates the key file that all nodes of one database share. Returns the fingerprint of its key. */
 export function makeNewKey(path: string): string {
   return fingerprint(makeKeyFile(path).sealing.verifier)
 }
 
 /**
- * The first key seals. Works beside a server. Throws `conflict` when the key file does not fit the database.
+ * Returns the keys; the first one seals. Works beside a running server. Throws `conflict` when the key file
+ * does not fit the database.
  */
 export async function showKeys(place: KeyPlace) {
   await using opened = await open(place, { isAlone: false })
@@ -59,11 +59,11 @@ export async function showKeys(place: KeyPlace) {
 }
 
 /**
- * Puts a new key first, seals under it what accounts keep, and removes keys that nothing needs any more.
- * Throws `conflict` while a server runs. Each moment leaves a key file that opens everything in the database:
- * the new key comes behind the others first, and seals once the rows name it. What a killed run has left, the
- * next one removes. `onStep` is called before and after each step and write. `removed` are the keys that
- * nothing needed any more.
+ * Rotates to a new key: reseals the data of accounts under it, and removes keys that nothing needs. Throws
+ * `conflict` while a server runs. Crash-safe: at every moment the key file opens everything in the database,
+ * because the new key is added last and moves to the front once the rows name it. The next run removes what a
+ * killed run has left. `onStep` is called before and after each step and write. `removed` are the keys that
+ * were dropped.
  */
 export async function rotateKey(place: KeyPlace, onStep: (step: string) => void = () => undefined) {
   await using opened = await open(place, { isAlone: true })
@@ -99,7 +99,7 @@ async function open({ dataDir, keyFile, address }: KeyPlace, { isAlone }: { isAl
   return { rows, file: keyFile ?? dataFolder(dataDir).key, [Symbol.asyncDispose]: rows.close }
 }
 
-/** `uses` tell what needs a key. */
+/** `uses` list what needs a key. */
 function present({ keys }: Pick<Keyring, 'keys'>, uses: readonly KeyUse[]) {
   return keys.map(({ number, verifier }) => ({
     number,
@@ -108,7 +108,7 @@ function present({ keys }: Pick<Keyring, 'keys'>, uses: readonly KeyUse[]) {
   }))
 }
 
-/** Idempotency keys stay under their key: only who has such a key can open its answer. */
+/** Reseals all rows but idempotency keys, whose answers open only with the client's key. */
 function* resealAll(keyring: Keyring): Step<KeyUse[]> {
   yield* resealSecrets((field, { accountId, sealed }) => {
     const secret = openForAccount(sealed, { accountId, field, keyring })
@@ -121,8 +121,8 @@ function* resealAll(keyring: Keyring): Step<KeyUse[]> {
 }
 
 /**
- * A push that is over is found under the new key, too: so its former key is not needed for it. Null for
- * damaged labels.
+ * Reseals the labels of a push. An expired push is also found by the new key, so it no longer needs the old
+ * one. Returns null for damaged labels.
  */
 function reseal({ isOver, ...push }: OwnedPush, keyring: Keyring): Linked | null {
   const { sealing } = keyring

@@ -1,5 +1,4 @@
-// Why a server cannot listen on an address, and what to do about it: in the words of a start, and of the
-// doctor.
+// Explains why a server cannot listen on an address, with the remedy, for a start and for the doctor.
 
 const FIRST_FREE_PORT = 1024
 
@@ -15,7 +14,7 @@ export type ListenRefusal = {
   program: string
 }
 
-/** By the code of the system; null for any other. */
+/** Explains an error code of the system; returns null for any other. */
 export function explainListening(code: string, refused: ListenRefusal): string | null {
   return EXPLANATIONS[code]?.(refused) ?? null
 }

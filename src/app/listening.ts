@@ -23,13 +23,13 @@ type ListeningOptions = {
   log: Log
 }
 
-/** The longest wait for the name, which takes a second to announce. */
+/** The timeout of the announcement, which takes a second. */
 const NAMING_MS = 5_000
 
-/** `pages` are the URLs of the trust page, the one for other computers first. */
+/** The authority to trust. `pages` are the URLs of the trust page, those for other computers first. */
 export type Trust = { fingerprint: string; pages: string[] }
 
-/** Opens all or none. Throws the error of the system, with the `address` that failed. */
+/** Opens all sockets or none. Throws the error of the system, with the `address` that failed. */
 export async function openListening(options: ListeningOptions) {
   const { config, tls, listAddresses } = options
   const { host } = config
@@ -38,12 +38,12 @@ export async function openListening(options: ListeningOptions) {
   tls?.watch.follow(main.renew)
   const announcement = await openAnnouncement(options, main.port)
 
-  /** Resolves when it is known whether the name on the local network is ours, after seconds at the most. */
+  /** Resolves once the name on the local network is announced, refused or timed out. */
   async function addresses(): Promise<{ urls: ServerUrls; trust: Trust | null }> {
     await Promise.race([announcement?.tried, Bun.sleep(NAMING_MS)])
     const scheme = tls === null ? 'http' : 'https'
     const found = urlsOf({ ...main, scheme }, { host, listAddresses })
-    // The announced name comes first among those for other computers, if it is ours.
+    // If the name is ours, it comes first among the addresses for other computers.
     const isOurs = announcement?.state() === 'announced'
     const named = isOurs ? [`${scheme}://${config.mdns}.local:${main.port}`] : []
     const urls = { ...found, elsewhere: [...named, ...found.elsewhere] }
@@ -70,7 +70,7 @@ async function openSockets(options: ListeningOptions) {
     return listener
   }
   try {
-    // First, because nobody loses a request when another listener cannot be opened.
+    // Opened first: if a later listener fails, no request is lost here.
     if (metrics !== null && metricsListen !== null) {
       const { url } = keep(listenForMetrics({ place: metricsListen, baseUrl, ...metrics }))
       log.info({ url }, 'serving metrics')

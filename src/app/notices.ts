@@ -1,4 +1,4 @@
-// What leaves the server by itself: the channels that are configured, and the job that delivers through them.
+// Notices: the configured channels, mail and webhooks, and the job that delivers through them.
 
 import type { Preferences } from '../accounts/preferences.ts'
 import { MINUTE, SECOND } from '../domain/time.ts'
@@ -16,13 +16,13 @@ import type { Pushes } from '../pushes/pushes.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 
-/** Finds in the outbox what another node has queued. */
+/** Finds what another node has queued. */
 const BESIDE_NODES_MS = SECOND
-/** Finds in the outbox what a crash has left, or a command beside the server. */
+/** Finds what a crash has left, or a command beside the server has queued. */
 const ALONE_MS = MINUTE
 
 type NoticesOptions = {
-  /** Milliseconds between looks into the outbox, for tests. */
+  /** Milliseconds between polls of the outbox; tests shorten it. */
   lookEvery?: number | undefined
   config: Config
   store: OpenedStore
@@ -74,7 +74,7 @@ export function createNotices(options: NoticesOptions) {
   }
 }
 
-/** Null while no mail server is configured. */
+/** Returns null when no mail server is configured. */
 export function createOwnMailer({ smtpUrl, mailFrom, baseUrl }: Config): Mailer | null {
   if (smtpUrl === null || mailFrom === null || baseUrl === null) return null
   return createMailer({ server: smtpUrl, from: mailFrom, hostName: new URL(baseUrl).hostname })

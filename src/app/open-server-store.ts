@@ -1,5 +1,5 @@
-// Opens the store of a node whose rows PostgreSQL keeps, for a server and for imports. Notices outages of
-// PostgreSQL, from its connections and from the heartbeats of the node, and tells each one in the log.
+// Opens the store of a node on PostgreSQL, for a server and for imports. Detects outages by failed
+// connections and heartbeats, and logs each one.
 
 import { hostname } from 'node:os'
 import { version } from '../../package.json'
@@ -20,14 +20,14 @@ import { explainUnreachable } from '../store/postgres/reaching/unreachable.ts'
 
 type ServerStoreOptions = Omit<PostgresStoreOptions, 'connect' | 'label'> &
   Pick<DatabaseSettings, 'address'> & {
-    /** Gives up waiting for the server. */
+    /** Aborts the wait for the server. */
     abandoned?: AbortSignal | undefined
   }
 
-/** For a server that is started at the same time, such as by `docker compose up`. */
+/** How long to wait for a database server that starts at the same time, such as by `docker compose up`. */
 const PATIENCE_MS = MINUTE
 
-/** Throws `conflict` with a sentence for the operator when the server cannot be used. */
+/** Throws `conflict` with a message for the operator when the server cannot be used. */
 export async function openServerStore(options: ServerStoreOptions): Promise<OpenedStore> {
   const { address, onWarning, abandoned } = options
   const connect = connectTo(address)
@@ -41,10 +41,12 @@ export async function openServerStore(options: ServerStoreOptions): Promise<Open
   })
 }
 
-/** The operator is told from this many on, because a single heartbeat may be late on a busy server. */
+/**
+ * An outage is logged from this many missed heartbeats on, because a single one may be late on a busy server.
+ */
 const MISSED_BEATS = 2
 
-/** Each cause is told once, and once more that it is over. */
+/** Logs each cause once, and the end of the outage once. */
 export function createDatabaseOutage(address: DatabaseAddress, say: (line: string) => void): OutageWatch {
   let loss: string | null = null
   let told: string | null = null

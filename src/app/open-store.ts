@@ -11,7 +11,7 @@ import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { StoreOptions } from '../store/opening/sqlite-parts.ts'
 import { openStore } from '../store/opening/sqlite-store.ts'
 
-/** What settings say of a store. */
+/** The settings of a store. */
 export type StoreConfig = DatabaseConfig &
   BucketConfig &
   Pick<Config, 'dataDir' | 'minFreeSpace' | 'maxFileBytes' | 'maxClockGap'> &
@@ -23,14 +23,15 @@ type StorePorts = Pick<
 > & {
   now: Now
   uptime: Uptime
-  /** Gives up waiting for a database server. */
+  /** Aborts the wait for a database server. */
   abandoned?: AbortSignal | undefined
-  /** In place of a database server's clock, for tests. */
+  /** Replaces the clock of the database server in tests. */
   serverNow?: Now | undefined
 }
 
 /**
- * Makes what is missing. Throws `conflict` with a sentence for the operator when the place cannot be used.
+ * Opens a store, and creates what is missing. Throws `conflict` with a message for the operator when the
+ * folder or database cannot be used.
  */
 export async function openAnyStore(config: StoreConfig, ports: StorePorts): Promise<OpenedStore> {
   const { now, serverNow = null, uptime } = ports
@@ -38,7 +39,7 @@ export async function openAnyStore(config: StoreConfig, ports: StorePorts): Prom
   const options = { ...config, ...ports, bucket: bucketSettingsOf(config) }
   const server = databaseSettingsOf(config)
   if (server === null) return openStore({ ...options, clock: { ...clock, systemNow: now } })
-  // Loads the client of PostgreSQL only where it is needed.
+  // Loads the PostgreSQL client only where it is needed.
   const { openServerStore } = await import('./open-server-store.ts')
   return openServerStore({ ...options, ...server, clock: { ...clock, systemNow: serverNow } })
 }
@@ -46,12 +47,13 @@ export async function openAnyStore(config: StoreConfig, ports: StorePorts): Prom
 type ServedStoreOptions = Pick<StorePorts, 'now' | 'uptime' | 'onStep' | 'onCommitted' | 'abandoned'> & {
   config: Config
   log: Log
-  /** Tests put failures before the store. */
+  /** Tests wrap the store to make it fail. */
   interpose?: ((store: OpenedStore) => OpenedStore) | undefined
 }
 
 /**
- * Logs warnings and failures. `failed` resolves when the database may be corrupt and the process must end.
+ * Opens the store of a server, and logs its warnings and failures. `failed` resolves when the database may be
+ * corrupt and the process must end.
  */
 export async function openServedStore({ config, log, interpose, ...ports }: ServedStoreOptions) {
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()

@@ -1,5 +1,5 @@
-// Reads the authority of the server on this machine, without its key, and the names that an authority may
-// vouch for.
+// Reads the certificate authority of the server on this machine, without its key, and the names that an
+// authority is limited to.
 
 import { readCertificate } from '../crypto/certificate-facts.ts'
 import { DomainError } from '../domain/errors.ts'
@@ -8,7 +8,10 @@ import { createClosedFile } from '../store/folder/durable-files.ts'
 
 export type AuthorityPlace = { dataDir: string; tlsAuthorityKey: string | null }
 
-/** In PEM, with its fingerprint. Throws `conflict` when there is none, or it cannot be read. */
+/**
+ * Returns the authority in PEM, with its fingerprint. Throws `conflict` when there is none, or it cannot be
+ * read.
+ */
 export async function readOwnAuthority({ dataDir, tlsAuthorityKey }: AuthorityPlace) {
   const path = tlsAuthorityKey ?? dataFolder(dataDir).tlsAuthority
   const text = await createClosedFile(path).read()
@@ -23,7 +26,7 @@ export async function readOwnAuthority({ dataDir, tlsAuthorityKey }: AuthorityPl
   return { certificate: `${certificate}\n`, fingerprint: readCertificate(certificate).fingerprint }
 }
 
-/** The names that an authority may vouch for, with all below them; none when it has no limit. */
+/** Returns the names that an authority is limited to, with all below them; none when it has no limit. */
 export async function namesOfAuthority(certificate: string): Promise<string[]> {
   const { namesOfAuthority: read } = await import('../crypto/certificates.ts')
   return read(certificate).map((name) => name.toLowerCase().replace(/^\.+|(?<!\.)\.+$/g, ''))

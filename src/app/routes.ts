@@ -39,7 +39,7 @@ export type ServedParts = {
   log: Log
   services: Services
   lookAtHealth: LookAtHealth
-  /** What devices have to trust; null without --tls auto. */
+  /** The authority that devices have to trust; null without --tls auto. */
   authority: Authority | null
   /** Null without --backup-dir. */
   backups: Backups | null
@@ -58,7 +58,7 @@ type RoutesOptions = ServedParts & {
   answerManifest: Route['answer']
 }
 
-/** Robots Exclusion Protocol (RFC 9309). Pages say the same to robots that follow a link. */
+/** The Robots Exclusion Protocol (RFC 9309). Pages repeat it for robots that follow a link. */
 const NOTHING_TO_INDEX = 'User-agent: *\nDisallow: /\n'
 
 export function createRoutes(options: RoutesOptions) {

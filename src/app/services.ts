@@ -1,4 +1,4 @@
-// Makes the services of a server from its store.
+// Creates the services of a server on its store, in six groups.
 
 import { availableParallelism } from 'node:os'
 import { createAccountLinks } from '../accounts/account-links.ts'
@@ -81,7 +81,7 @@ export function createServices(options: ServicesOptions) {
     findToMail: sharing.pushes.findToMail,
   })
   return {
-    /** What bounds the work that one client can cause. */
+    /** Limits on the work that one client can cause. */
     limits,
     /** Pushes and their files. */
     sharing,
@@ -91,7 +91,7 @@ export function createServices(options: ServicesOptions) {
     access,
     /** Events, webhooks and mail. */
     notices,
-    /** Background jobs, and what administrators see of them. */
+    /** Background jobs, and their status for administrators. */
     upkeep: createUpkeep(options, notices.deliveries),
   }
 }

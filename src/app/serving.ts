@@ -1,5 +1,4 @@
-// Finds the server of a data folder, for commands on the same machine: where it listens, and whether it
-// answers.
+// Finds the server of a data folder, for commands on the same machine: its address, and whether it answers.
 
 import { isUp } from '../client/up.ts'
 import { isUnixHost, socketPath } from '../http/door/unix-socket.ts'
@@ -20,10 +19,10 @@ import { asOwner } from '../store/folder/ownership.ts'
 export type Serving = NonNullable<ReturnType<typeof findServing>>
 
 /**
- * `setupLink` makes the first administrator; null when there is one already, or when a terminal shows the
- * link. `isUp`: whether it answers, and its database works. Null when no server holds the folder, or when it
- * does not listen yet. `settings`: those that it runs with, without secrets; null when they cannot be read.
- * Throws DomainError for a folder of somebody else; root looks into it as its owner.
+ * Returns the server that holds a folder; null when there is none, or it does not listen yet. `setupLink`
+ * creates the first administrator; null when there is one, or a terminal shows the link. `isUp`: whether the
+ * server answers and its database works. `settings`: those in effect, without secrets; null when they cannot
+ * be read. Throws DomainError for another user's folder; root reads it as its owner.
  */
 export function findServing(dataDir: string) {
   return asOwner(dataDir, () => {
@@ -34,7 +33,7 @@ export function findServing(dataDir: string) {
 }
 
 /**
- * The address of any Oncebox on this port of this machine, such as one of another user; null when none
+ * Returns the address of any Oncebox on this port of this machine, even another user's; null when none
  * answers.
  */
 export async function findServerOn(port: number): Promise<string | null> {
@@ -50,8 +49,8 @@ type NotesOptions = {
 }
 
 /**
- * What a server writes down for commands. Removes the note of a killed server. A failure is only logged,
- * because the server works without.
+ * Writes notes of a running server for commands. Removes the note of a killed server. Failures are only
+ * logged, because the server works without the notes.
  */
 export function createNotes({ config, settings, log }: NotesOptions) {
   const { dataDir, host, keyFile, tlsAuthorityKey, minFreeSpace } = config
@@ -66,27 +65,26 @@ export function createNotes({ config, settings, log }: NotesOptions) {
   }
 
   const removeServing = () =>
-    attempt('the note of where this server listens was not removed', () => removeServingNote(dataDir))
+    attempt('could not remove the note of the address of this server', () => removeServingNote(dataDir))
 
-  /** Where it listens, and the settings in effect, which backups take along. */
+  /** Writes the address of the server, and the settings in effect, which backups include. */
   function keep(url: string): void {
     const note = { pid: process.pid, url, socket: isUnixHost(host) ? socketPath(host) : null }
-    attempt('the note of where this server listens was not written', () => writeServingNote(dataDir, note))
+    attempt('could not write the note of the address of this server', () => writeServingNote(dataDir, note))
     const noted = settings.map(({ flag, value, from }) => ({ flag, value, from }))
-    attempt('the note of the settings was not written: a backup holds those of an earlier start', () =>
+    attempt('could not write the note of the settings: backups contain those of an earlier start', () =>
       writeSettingsNote(dataDir, { settings: noted, keyFile, tlsAuthorityKey, minFreeSpace }),
     )
   }
 
   /**
-   * For the first administrator, where no terminal can show it: returns the path of the file, or null when
-   * the disk refuses.
+   * Writes the setup link to a file, if no terminal can show it. Returns its path; null when the disk
+   * refuses.
    */
   function keepSetupLink(link: string): string | null {
     const write = () => writeSetupLink(dataDir, link)
-    const path = attempt('the file of the link for the first administrator was not written', write)
-    if (path !== null)
-      log.info({ path }, 'there is no administrator yet; a file holds the link that makes one')
+    const path = attempt('could not write the setup link to a file', write)
+    if (path !== null) log.info({ path }, 'there is no administrator yet: wrote the setup link to a file')
     return path
   }
 

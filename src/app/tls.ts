@@ -20,14 +20,14 @@ export type Tls = { certificate: Certificate; watch: CertificateWatch }
 type TlsOptions = {
   config: Config
   log: Log
-  /** The system's clock, because clients compare the dates of certificates with theirs. */
+  /** The system's clock, because clients compare the dates of certificates with their own. */
   now: Now
   network: Pick<Network, 'listAddresses' | 'hostName'>
 }
 
 /**
- * Null when TLS is off. After the store, because the authority lies in its folder. Throws `conflict` when the
- * certificate cannot be used.
+ * Returns null when TLS is off. Call it after the store is open, because the authority lies in its folder.
+ * Throws `conflict` when the certificate cannot be used.
  */
 export async function openTls(options: TlsOptions): Promise<Tls | null> {
   const certificate = await openCertificate(options)
@@ -46,7 +46,7 @@ async function openCertificate({ config, log, now, network }: TlsOptions): Promi
   if (existsSync(authorityPath) && isReadableByOthers(authorityPath)) {
     log.warn(`others on this machine can read the authority ${authorityPath}: close it with chmod 600`)
   }
-  // The start of the store looked in the data folder only.
+  // Opening the store cleaned up the data folder only.
   removeUnfinished(dirname(authorityPath), basename(authorityPath))
   // Loaded only when needed, because loading it takes longer than the rest of a start.
   const { openOwnCertificate } = await import('../lan/own-certificate.ts')

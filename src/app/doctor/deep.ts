@@ -1,5 +1,5 @@
-// The deep look of the doctor: reads every sealed file to its end, opens what the instance key alone opens,
-// and says what it cannot check. The structure of the database is checked where it is opened.
+// The deep checks of the doctor: read every sealed file to its end, open what the instance key alone opens,
+// and list what cannot be checked. The structure of the database is checked when it is opened.
 
 import { existsSync } from 'node:fs'
 import type { Keyring } from '../../crypto/keyring.ts'
@@ -22,7 +22,7 @@ import type { DoctorTarget } from './place.ts'
 import type { Rows } from './rows.ts'
 
 const MIB = 1024 * 1024
-/** More places than these are only counted. */
+/** The most faults that are listed; further ones are only counted. */
 const MOST_TOLD = 20
 
 export function createDeepChecks(place: DoctorTarget, { read, readKeys }: Rows): Checks {
@@ -44,7 +44,7 @@ async function lookAtFiles(place: DoctorTarget, read: Steps['read']): Promise<Ve
   for await (const some of slicesOf(pushFiles, read))
     for (const file of some) {
       const fault = await findFault(file, open)
-      // A push may have ended meanwhile, and its files with it.
+      // The push may have ended meanwhile, which removes its files.
       if (fault !== null && (await read(() => findFile(file))) !== null)
         faults.push(`File ${file.n + 1} of push ${file.pushId} (${file.fileId}) ${fault}.`)
       files += 1
@@ -68,7 +68,7 @@ async function openFiles({ config, folder }: DoctorTarget, read: Steps['read']):
 
 type StoredFile = { fileId: string; size: number }
 
-/** Continues a sentence about the file; null when it is whole. */
+/** Returns what is wrong with a file, to continue a sentence; null when it is intact. */
 async function findFault({ fileId, size }: StoredFile, open: Open): Promise<string | null> {
   try {
     const file = await open(fileId)

@@ -1,5 +1,5 @@
-// The doctor: asks the server that runs for its checks, looks at the same parts of the folder itself, and
-// adds what only somebody beside a server sees. Leaves everything as it was.
+// The doctor: asks a running server for its checks, runs the same checks on the folder, and adds those that
+// need a view from outside. Read-only.
 
 import { existsSync, statSync } from 'node:fs'
 import { arch, platform, release } from 'node:os'
@@ -28,7 +28,7 @@ import { lookAtFolderRows, type Rows } from './rows.ts'
 
 export type { Finding }
 
-/** The findings part by part, in the order in which a person would check them. */
+/** Returns the findings in the order in which a person would check them. */
 export async function examine(options: DoctorOptions): Promise<Finding[]> {
   const { config, version } = options
   const folder = dataFolder(config.dataDir)
@@ -44,32 +44,32 @@ export async function examine(options: DoctorOptions): Promise<Finding[]> {
   const onPlace = Object.entries(checks).map(([part, look]) => [part, () => look(place)] as const)
   const diskChecks = createDiskChecks({ ...config, ...spaceOf(config) })
   const own = await lookAtAll({ ...rows.checks, ...diskChecks, ...Object.fromEntries(onPlace) })
-  // Takes as long as it takes to read everything.
+  // Reading everything may take hours.
   const deep = options.isDeep ? await lookAtAll(createDeepChecks(place, rows), LONGEST_MS) : []
-  // What the running server complains of is told in its words, and once.
+  // A problem that the running server reports replaces our own finding.
   const told = await askServer(place)
   const isUntold = ({ part }: Finding) => !told.some((one) => one.part === part)
   return [...[...found, ...own].filter(isUntold), ...deep, ...told]
 }
 
-/** Of a timer. */
+/** The longest delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1
 
 async function lookAtRows(place: DoctorTarget): Promise<Rows> {
   const server = databaseSettingsOf(place.config)
   if (server === null) return lookAtFolderRows(place)
-  // Loaded only here, because a folder needs no client of PostgreSQL.
+  // Loaded only here, because a data folder needs no PostgreSQL client.
   const { lookAtServerRows } = await import('./server-rows.ts')
   return lookAtServerRows(server, place)
 }
 
-/** Root looks as the owner of the folder, because the server runs with the owner's rights. */
+/** Checks the folder. Root becomes its owner, because the server runs with the owner's rights. */
 async function lookAtFolder(folder: DataFolder, { databaseUrl }: Config): Promise<Verdict> {
   const { path } = folder
   const isNode = databaseUrl !== null
   if (!existsSync(path)) {
     const remedy = 'Start "oncebox serve" once, or name the right folder with --data-dir.'
-    // A node may start with an empty one.
+    // A node may start with an empty folder.
     return (isNode ? warning : problem)(`There is no data folder at ${path}.`, remedy)
   }
   if (!isFolder(path)) return problem(`${path} is no folder.`, 'Name a folder with --data-dir.')
@@ -82,7 +82,7 @@ async function lookAtFolder(folder: DataFolder, { databaseUrl }: Config): Promis
   if (isReadableByOthers(path))
     return problem(`Other users of this machine can enter ${path}.`, `chmod 700 ${path}`)
   if (!isNode || !holdsData(folder)) return written
-  // A node is refused there, because nobody would see the other database.
+  // A node refuses such a folder, because the other database would be hidden.
   const said = `${path} holds a database of its own, which is not served beside --database-url.`
   return problem(said, 'Name another folder with --data-dir.')
 }
@@ -99,7 +99,10 @@ function isServedOrUnknown(folder: DataFolder): boolean {
   }
 }
 
-/** Pushes leave nothing on the disk of this machine when their rows and files are elsewhere. */
+/**
+ * Returns the disk to check. Pushes use no disk of this machine if both their rows and their files are
+ * elsewhere.
+ */
 function spaceOf({ dataDir, minFreeSpace, databaseUrl, filesUrl }: Config) {
   const path = nearest(dataDir)
   return {
@@ -108,7 +111,7 @@ function spaceOf({ dataDir, minFreeSpace, databaseUrl, filesUrl }: Config) {
   }
 }
 
-/** The folder, or the nearest existing folder above it. */
+/** Returns the folder, or the nearest existing folder above it. */
 function nearest(path: string): string {
   return existsSync(path) || path === dirname(path) ? path : nearest(dirname(path))
 }

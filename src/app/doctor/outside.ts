@@ -1,5 +1,5 @@
-// What the doctor sees of the parts that settings add to a data folder: the certificate, the bucket, the
-// backups and the log file.
+// Checks of the doctor on what settings add to a data folder: certificate, bucket, backups, log file, mail
+// and webhooks.
 
 import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -28,12 +28,12 @@ export const OUTSIDE_CHECKS: PlaceChecks = {
   backup: lookAtBackups,
   log: lookAtLogFile,
   mail: lookAtMail,
-  // Beside what a running server tells of its webhooks.
+  // In addition to what a running server reports of its webhooks.
   'webhook hosts': lookAtWebhookHosts,
 }
 
 /**
- * Writes a small object, reads it, looks for a missing one, begins and aborts an upload, and deletes the
+ * Writes a small object, reads it, looks up a missing one, begins and aborts an upload, and deletes the
  * object.
  */
 async function lookAtBucket({ config }: DoctorTarget): Promise<Looked> {
@@ -57,7 +57,7 @@ const KEPT = 'The bucket keeps versions, so the sealed files of pushes that ende
 const UNVERSIONED =
   'Take a bucket without versioning and object lock; where that cannot be, give it a rule that removes noncurrent versions after a day.'
 
-/** Only one from files: the server makes its own by itself, and tells when it cannot. */
+/** Checks a certificate from files only: the server renews its own, and reports failures. */
 async function lookAtCertificate({ config, now }: DoctorTarget): Promise<Looked> {
   const { tls, tlsCert, tlsKey, baseUrl } = config
   if (tls !== 'files') return null
@@ -88,7 +88,7 @@ async function lookAtBackups({ config, now, isServed }: DoctorTarget): Promise<V
   const last = note.last?.folder === folder ? note.last : null
   if (last === null)
     return warning(`There is no backup in ${folder} yet.`, 'Start the server; it makes one soon after.')
-  // The running server knows better why, and says so.
+  // The running server reports the cause itself.
   const isOverdue = !isServed && now() - last.at > every + graceOf(every)
   const judged = judgeBackup({ folder, last, making: null, failure: null, isOverdue })
   if (judged.state !== 'ok') return judged
@@ -118,7 +118,7 @@ async function lookAtWebhookHosts({ config: { webhookHosts: listed } }: DoctorTa
   const { connectOutside } = await import('../../notices/guarded-request.ts')
   async function tryHost(host: string): Promise<DeliveryError | null> {
     const { hostname, port } = new URL(`http://${host}`)
-    // The port alone tells nothing of TLS, except the one of https.
+    // A port does not imply TLS, except 443.
     const place = (isTls: boolean) => ({ hostname, port: Number(port) || (isTls ? 443 : 80), isTls })
     const hasPort = /:\d+$/.test(host)
     const options = { listed, within: HOST_MS }
@@ -131,7 +131,7 @@ async function lookAtWebhookHosts({ config: { webhookHosts: listed } }: DoctorTa
   return failing.length > 0 ? judgeWebhooks(failing) : fine(`Webhooks reach ${listed.join(', ')}.`)
 }
 
-/** Both tries of a host are done before a check has to be. */
+/** Two tries of a host fit into the timeout of a check. */
 const HOST_MS = 8 * SECOND
 
 async function lookAtLogFile({ config: { logFile: path } }: DoctorTarget): Promise<Looked> {
@@ -144,13 +144,13 @@ async function lookAtLogFile({ config: { logFile: path } }: DoctorTarget): Promi
 }
 
 /**
- * Why nothing can be appended to a file; null when it can. Writes nothing: a sync fails on a disk that an
+ * Returns why a file cannot be appended to, or null. Writes nothing, but syncs, which fails on a disk that an
  * error has made read-only.
  */
 async function findSyncProblem(path: string): Promise<string | null> {
   try {
     await using file = await open(path, 'a')
-    // Devices have nothing to sync.
+    // Devices cannot be synced.
     if ((await file.stat()).isFile()) await file.sync()
     return null
   } catch (cause) {

@@ -1,4 +1,4 @@
-// What the parts of the doctor are given.
+// The options of the doctor's checks.
 
 import type { Network } from '../../app.ts'
 import type { Now } from '../../domain/time.ts'
@@ -11,11 +11,11 @@ export type DoctorOptions = {
   version: string
   now: Now
   network: Network
-  /** Reads the whole database and every sealed file as well. */
+  /** Also reads the whole database and every sealed file. */
   isDeep?: boolean
 }
 
-/** Of the data folder: `isUsable` when it is there and belongs to the user of this process. */
+/** The data folder to check. `isUsable`: it exists and belongs to the user of this process. */
 export type DoctorTarget = DoctorOptions & { folder: DataFolder; isUsable: boolean; isServed: boolean }
 
 export type PlaceChecks = Record<string, (place: DoctorTarget) => Promise<Looked> | Looked>

@@ -1,5 +1,5 @@
-// How the server is reached: asks one that runs for its checks; for one that does not, tries whether its
-// ports are free. Looks at names and proxies.
+// Checks how the server is reached: asks a running one for its checks, else tries whether its ports are free.
+// Also checks names and proxies.
 
 import { createServer } from 'node:net'
 import { platform } from 'node:os'
@@ -17,7 +17,7 @@ const LOOPBACK = /^(localhost|127\..*|::1)$/i
 
 export const REACH_CHECKS: PlaceChecks = { ports: tryPorts, names: lookUpName, proxies: judgeProxies }
 
-/** What it says of itself, and what it complains of; nothing when no server holds the folder. */
+/** Returns the problems that the server of this folder reports; none when no server holds it. */
 export async function askServer({ config, isServed, version }: DoctorTarget): Promise<Finding[]> {
   if (!isServed) return []
   try {
@@ -72,7 +72,7 @@ async function tryPorts({ config, network, isServed }: DoctorTarget): Promise<Lo
 
 type Wanted = { address: string; port: number; flag: string; host: string }
 
-/** Null for one that is free. */
+/** Returns null for a free port. */
 async function tryPort(wanted: Wanted): Promise<Looked> {
   const { address, port } = wanted
   const code = await new Promise<string | null>((resolve) => {
@@ -83,7 +83,7 @@ async function tryPort(wanted: Wanted): Promise<Looked> {
   if (code === null || (address === '::1' && code !== 'EADDRINUSE')) return null
   const why = explainListening(code, { ...wanted, platform: platform(), program: process.execPath })
   const said = why ?? `Port ${port} on ${address} cannot be listened on (${code}).`
-  // A finding is one line.
+  // Joins the lines, because a finding is one line.
   return problem(said.replace(/:\n +/, ': ').replace(/\n +/g, '; '))
 }
 
@@ -94,7 +94,7 @@ async function lookUpName({ config: { baseUrl }, network }: DoctorTarget): Promi
     await network.lookUp(hostname.replace(/^\[|\]$/g, ''))
     return fine(`${hostname} of --base-url has an address.`)
   } catch {
-    const said = `The name ${hostname} of --base-url has no address here: links would lead nowhere.`
+    const said = `The name ${hostname} of --base-url has no address here: links would not work.`
     return warning(said, 'Enter it in the DNS or the hosts file, or correct --base-url.')
   }
 }
@@ -103,14 +103,14 @@ function judgeProxies({ config: { baseUrl, trustedProxies, tls, host } }: Doctor
   const anybody = trustedProxies.find((network) => /\/0$/.test(network))
   if (anybody !== undefined)
     return problem(
-      `--trusted-proxy ${anybody} believes everybody who says where a request came from.`,
+      `--trusted-proxy ${anybody} trusts every address to name the client of a request.`,
       'Name the addresses of your proxies alone.',
     )
   const isLocal = LOOPBACK.test(host) || isUnixHost(host)
   const isPublic = baseUrl !== null && !LOOPBACK.test(new URL(baseUrl).hostname)
   if (isLocal && isPublic && trustedProxies.length === 0)
     return warning(
-      'The base URL is public and the server listens here alone, but no proxy is declared: everybody counts as one client.',
+      'The base URL is public and the server listens here alone, but no proxy is declared: all viewers count as one client.',
       `Start with --trusted-proxy ${isUnixHost(host) ? 'unix' : '127.0.0.1'}, or with the address of your proxy.`,
     )
   if (!isLocal && tls === 'off' && !baseUrl?.startsWith('https:'))

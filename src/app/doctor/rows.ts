@@ -1,5 +1,5 @@
-// What the doctor sees in a database that it opens for reading: whether it can be served, with this key and
-// at this time, in the words of a start.
+// Checks a database that the doctor opens read-only: whether it can be served, with this key and at this
+// time. Messages are those of a start.
 
 import { existsSync, statSync } from 'node:fs'
 import type { Keyring } from '../../crypto/keyring.ts'
@@ -14,8 +14,8 @@ import { type DatabaseLook, lookIntoDatabase } from '../../store/opening/folder-
 import type { DoctorTarget } from './place.ts'
 
 /**
- * `read` reads rows, and is null when the database cannot be read. `readKeys` throws, in the words of a
- * start, when the key file cannot be used with this database; null when there is none yet.
+ * The opened rows. `read` is null when the database cannot be read. `readKeys` returns null when there is no
+ * key file yet, and throws, like a start, when it does not fit the database.
  */
 export type Rows = Awaited<ReturnType<typeof lookAtFolderRows>>
 
@@ -49,7 +49,7 @@ export async function lookAtFolderRows(place: DoctorTarget) {
   }
 }
 
-/** Throws for a folder that has lost its database, or holds something else. */
+/** Throws for a folder that has lost its database or contains something else. */
 function lookAtNothing({ folder, config }: DoctorTarget): Verdict {
   requireUsable(folder, config.keyFile)
   return warning(`There is no data in ${folder.path} yet.`, 'Start "oncebox serve" once.')
@@ -68,7 +68,7 @@ export async function lookAtKey(path: string, readKeys: () => Promise<Keyring | 
   return fine(`${path} holds ${keyring.keys.length === 1 ? 'one key' : `${keyring.keys.length} keys`}.`)
 }
 
-/** As the next start would take it. */
+/** Judges the clock as the next start would. */
 async function lookAtClock(look: DatabaseLook | null, here: number, maxGap: number): Promise<Verdict> {
   const stored = (await look?.read(readClockMark)) ?? { mark: 0, doubted: null }
   const clock = createClock({

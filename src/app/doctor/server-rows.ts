@@ -1,5 +1,5 @@
-// What the doctor sees of a database on PostgreSQL: whether a node could serve it, with this key and at this
-// time, in the words of a start.
+// Checks a database on PostgreSQL: whether a node could serve it, with this key and at this time. Messages
+// are those of a start.
 
 import { presentDatabaseAddress } from '../../domain/database-address.ts'
 import { judgeClock } from '../../operating/checks.ts'
