@@ -3,7 +3,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY } from '../../src/domain/time.ts'
 import { type Api, startApi } from '../support/api.ts'
+import { attributesIn, factsOf } from '../support/page-facts.ts'
 import { createPeople, type People, type Person } from '../support/people.ts'
+import { welcomePathIn } from './pages/pages.ts'
 
 const ANN = 'ann@example.org'
 const BOB = 'bob@example.org'
@@ -23,11 +25,10 @@ beforeEach(async () => {
 afterEach(() => api.close())
 
 const idOf = async (email: string) => (await api.accounts().requireAccount(email)).id
-const linkIn = (text: string) => /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
 const reset = async (email: string, by = ann) =>
-  linkIn((await by.post(`/admin/accounts/${await idOf(email)}/reset`, {})).text)
+  welcomePathIn((await by.post(`/admin/accounts/${await idOf(email)}/reset`, {})).text)
 const invite = async (email: string, by = ann) =>
-  linkIn((await by.post('/admin/invitations', { email })).text)
+  welcomePathIn((await by.post('/admin/invitations', { email })).text)
 const statuses = (links: string[]) => Promise.all(links.map(async (link) => (await people.get(link)).status))
 
 test('a new reset link replaces that of the same account, and no other link', async () => {
@@ -91,7 +92,7 @@ test('an administrator withdraws one link; every other link stays, the setup lin
 })
 
 test('an invitation makes an account of the chosen kind and address', async () => {
-  const link = linkIn(
+  const link = welcomePathIn(
     (await ann.post('/admin/invitations', { email: 'x@example.org', is_admin: 'true' })).text,
   )
   const plain = await invite('y@example.org')
@@ -103,7 +104,7 @@ test('an invitation makes an account of the chosen kind and address', async () =
 })
 
 test('a new administrator sees the first steps; a new member sees the create form', async () => {
-  const link = linkIn(
+  const link = welcomePathIn(
     (await ann.post('/admin/invitations', { email: 'x@example.org', is_admin: 'true' })).text,
   )
   const used = await people.post(link, { password: 'another long password' })
@@ -111,12 +112,12 @@ test('a new administrator sees the first steps; a new member sees the create for
   const next = await people.enter(used)
   const { status, text } = await next.get('/admin/welcome')
   expect(status).toBe(200)
-  expect(text).toContain('<h1>You administer this Oncebox now</h1>')
-  const cards = text.slice(text.indexOf('<ul class="next-steps">'))
-  const steps = [...cards.matchAll(/<li class="card">.*?<a class="title" href="([^"]+)"/g)].map(
-    ([, href]) => href,
-  )
-  expect(steps).toEqual(['/admin#backups', '/account/two-factor', '/admin#invite'])
+  expect(factsOf(text).headings[0]).toBe('You administer this Oncebox now')
+  expect(attributesIn(text, 'ul.next-steps .title', 'href')).toEqual([
+    '/admin#backups',
+    '/account/two-factor',
+    '/admin#invite',
+  ])
 
   const member = await people.post(await invite('y@example.org'), { password: 'another long password' })
   expect(member.headers.get('location')).toBe('/')
@@ -134,7 +135,7 @@ test('a weak password makes or changes no account, and the problem stands beside
   ]
   for (const { status, text } of answers) {
     expect(status).toBe(422)
-    expect(text).toMatch(/id="password-problem">This is easy to guess/)
+    expect(factsOf(text).problems.password).toStartWith('This is easy to guess')
   }
   expect(await statuses(links)).toEqual([200, 200])
   await expect(

@@ -8,6 +8,7 @@ import type { BackupEnd } from '../../src/backup/backup-child.ts'
 import { writeBackupNote } from '../../src/store/folder/notes.ts'
 import { LANGUAGES, wordsOf } from '../../src/words/words.ts'
 import { startInstance, type TestInstance } from '../support/instance.ts'
+import { textsIn } from '../support/page-facts.ts'
 import { createPeople } from '../support/people.ts'
 import { waitUntil } from '../support/waiting.ts'
 
@@ -39,11 +40,9 @@ async function startWith(flags: Record<string, string> = {}) {
   return { state, token, ann: await createPeople(instance).signIn('ann@example.org') }
 }
 
-/** Returns the text of the card, without tags. */
-function partOf(text: string): string {
-  const [part = ''] =
-    /<section class="card" aria-labelledby="backups-title"[^>]*>.*?<\/section>/s.exec(text) ?? []
-  return part.replace(/<\/?code[^>]*>/g, '').replace(/<[^>]+>/g, ' ')
+/** Returns the text of the card. */
+function partOf(html: string): string {
+  return textsIn(html, '#backups').join()
 }
 
 test('a new administrator gets no advice on backups if the server makes them', async () => {

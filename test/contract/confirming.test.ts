@@ -3,8 +3,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { MINUTE } from '../../src/domain/time.ts'
 import { type Api, startApi } from '../support/api.ts'
+import { elementsIn } from '../support/page-facts.ts'
 import { createPeople, type People, type Person } from '../support/people.ts'
 import { codeOf } from '../support/tour.ts'
+import { nonceOf, welcomePathIn } from './pages/pages.ts'
 
 const ANN = 'ann@example.org'
 const BOB = 'bob@example.org'
@@ -27,17 +29,15 @@ afterEach(() => api.close())
 const later = () => api.clock.advance(10 * MINUTE)
 const hiddenIn = (text: string) =>
   Object.fromEntries(
-    [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [
-      name ?? '',
-      (value ?? '').replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
-    ]),
+    elementsIn(text, '[type="hidden"]').map(({ attributes: { name = '', value = '' } }) => [name, value]),
   )
+const isTicked = (text: string, id: string) => elementsIn(text, `#${id}[checked]`).length === 1
 const tokensOf = async (email: string) => (await api.apiTokens().listApiTokens(email)).length
 
 const turnOn = async (person: Person) => {
   const code = codeOf(SECRET, api.clock.now())
   const given = { secret: SECRET, code, password: people.password }
-  expect((await person.post('/account/two-factor', given)).text).toContain('<pre id="codes">')
+  expect((await person.post('/account/two-factor', given)).text).toContain('id="codes"')
 }
 
 type Act = {
@@ -55,12 +55,12 @@ const ACTS: Record<string, Act> = {
   'an invitation': {
     path: () => '/admin/invitations',
     fields: { email: 'x@example.org', is_admin: 'true' },
-    done: (text) => /<pre id="link" dir="ltr">/.test(text),
+    done: (text) => welcomePathIn(text) !== 'none',
   },
   'a link for a new password': {
     path: () => `/admin/accounts/${bobId}/reset`,
     fields: {},
-    done: (text) => /<pre id="link" dir="ltr">/.test(text),
+    done: (text) => welcomePathIn(text) !== 'none',
   },
   'enabling an account': {
     path: () => `/admin/accounts/${bobId}/enable`,
@@ -162,7 +162,7 @@ test('turning a second factor on late asks for the password, and keeps secret an
   expect(asked.status).toBe(403)
   expect(hiddenIn(asked.text)).toMatchObject(fields)
   const on = await ann.post('/account/two-factor', { ...hiddenIn(asked.text), password: people.password })
-  expect(on.text).toContain('<pre id="codes">')
+  expect(on.text).toContain('id="codes"')
 })
 
 test('guesses of the password are limited like those of signing in', async () => {
@@ -186,12 +186,12 @@ describe('changing the password', () => {
 
   test('offers to revoke tokens and links made with the old password, ticked', async () => {
     const { text } = await ann.get('/account')
-    expect(text).toMatch(/<input type="checkbox" id="revoke" name="revoke" value="true" checked/)
+    expect(isTicked(text, 'revoke')).toBe(true)
   })
 
   test.each([true, false])('revokes tokens and links if that is ticked: %p', async (revoke) => {
     const made = await ann.post('/admin/invitations', { email: 'x@example.org', is_admin: 'true' })
-    const link = /localhost(\/welcome\/\w+)</.exec(made.text)?.[1] ?? 'none'
+    const link = welcomePathIn(made.text)
     const fields = { current: people.password, password: NEXT, ...(revoke ? { revoke: 'true' } : {}) }
     const changed = await ann.post('/account/password', fields)
     expect(changed.status).toBe(303)
@@ -204,9 +204,9 @@ describe('changing the password', () => {
 
   test('keeps the tick in a refused form', async () => {
     const left = await ann.post('/account/password', { current: 'wrong', password: NEXT })
-    expect(left.text).not.toMatch(/id="revoke"[^>]* checked/)
+    expect(isTicked(left.text, 'revoke')).toBe(false)
     const ticked = await ann.post('/account/password', { current: 'wrong', password: NEXT, revoke: 'true' })
-    expect(ticked.text).toMatch(/id="revoke"[^>]* checked/)
+    expect(isTicked(ticked.text, 'revoke')).toBe(true)
     expect(await tokensOf(ANN)).toBe(1)
   })
 
@@ -249,36 +249,32 @@ describe('changing the password', () => {
 })
 
 describe('reloading the page that shows a link', () => {
-  const linkIn = (text: string) => /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
-  const nonceIn = (text: string, action: string) =>
-    new RegExp(`action="${action}"[^]*?name="nonce" value="([\\w-]+)"`).exec(text)?.[1] ?? ''
-
   test.each([
     ['invitation', () => '/admin/invitations'],
     ['new password', () => `/admin/accounts/${bobId}/reset`],
   ])('keeps the link: %s', async (_name, path) => {
     const { text } = await ann.get('/admin')
-    const fields = { email: 'x@example.org', nonce: nonceIn(text, path()) }
-    const first = linkIn((await ann.post(path(), fields)).text)
+    const fields = { email: 'x@example.org', nonce: nonceOf(text, path()) }
+    const first = welcomePathIn((await ann.post(path(), fields)).text)
     const again = await ann.post(path(), fields)
-    expect(linkIn(again.text)).toBe('none')
+    expect(welcomePathIn(again.text)).toBe('none')
     expect(again.text).toContain('was sent before')
     expect((await people.get(first)).status).toBe(200)
     // A fresh page replaces the link.
-    const fresh = { ...fields, nonce: nonceIn(again.text, path()) }
-    const second = linkIn((await ann.post(path(), fresh)).text)
+    const fresh = { ...fields, nonce: nonceOf(again.text, path()) }
+    const second = welcomePathIn((await ann.post(path(), fresh)).text)
     expect([(await people.get(first)).status, (await people.get(second)).status]).toEqual([404, 200])
   })
 
   test('with an unknown nonce says that nothing was done, and keeps what was typed', async () => {
     const { text } = await ann.get('/admin')
-    const nonce = nonceIn(text, '/admin/invitations')
+    const nonce = nonceOf(text, '/admin/invitations')
     const other = `${nonce.startsWith('A') ? 'B' : 'A'}${nonce.slice(1)}`
     const stale = await ann.post('/admin/invitations', {
       ...{ email: 'x@example.org', is_admin: 'true', nonce: other },
     })
     expect(stale.text).toContain('Nothing was done')
     expect(stale.text).toContain('value="x@example.org"')
-    expect(stale.text).toMatch(/id="is_admin"[^>]* checked/)
+    expect(isTicked(stale.text, 'is_admin')).toBe(true)
   })
 })

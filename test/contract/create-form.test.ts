@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { LANGUAGES } from '../../src/words/words.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { readFolder } from '../support/needles.ts'
+import { attributesIn, elementsIn } from '../support/page-facts.ts'
 import { BOUNDARY, multipart, type Part } from './multipart.ts'
 
 const PASSWORD = 'correct horse battery'
@@ -48,8 +49,8 @@ async function signIn(email: string, of = api): Promise<string> {
 
 /** Returns the hidden fields of the form, and its preset ticks. */
 function unseenIn(text: string): Fields {
-  const inputs = [...text.matchAll(/<input type="hidden" name="(push\[[^"]+)" value="([^"]*)"/g)]
-  return Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, value]))
+  const inputs = elementsIn(text, '[type="hidden"][name^="push["]')
+  return Object.fromEntries(inputs.map(({ attributes: { name = '', value = '' } }) => [name, value]))
 }
 
 const KEY = 'push[idempotency_key]'
@@ -198,7 +199,7 @@ describe('a create form opened signed in', () => {
     expect(refused.text).toContain('Sign in again in another tab')
     for (const text of ['TYPED\nsecret', 'TYPED passphrase', 'TYPED name', 'TYPED note'])
       expect(refused.text).toContain(text)
-    expect(refused.text).toMatch(/<option value="hours" selected/)
+    expect(elementsIn(refused.text, 'option[value="hours"][selected]')).toHaveLength(1)
     // The next try is still signed out and creates nothing.
     const again = { ...fields, ...unseenIn(refused.text) }
     expect((await send(again)).status).toBe(401)
@@ -215,7 +216,9 @@ describe('a create form opened signed in', () => {
     const refused = await send(fields, { path: `/?locale=${language}` })
     expect(refused.status).toBe(401)
     expect(refused.text).toContain(`<html lang="${language}"`)
-    expect(refused.text).toMatch(/class="notice bad"[\s\S]*href="\/sign-in\?next=\/&amp;locale=/)
+    expect(attributesIn(refused.text, '.notice.bad a', 'href')).toEqual([
+      `/sign-in?next=/&locale=${language}`,
+    ])
   })
 
   test('and sent signed out with files stores no file, and asks for the files again', async () => {

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
 import type { Init } from '../support/instance.ts'
+import { attributesIn, elementsIn, valueIn } from '../support/page-facts.ts'
 
 const PASSWORD = 'correct horse battery'
 const FORM = 'application/x-www-form-urlencoded'
@@ -28,7 +29,7 @@ async function ask(path: string, init: Init = {}) {
   const response = await api.fetch(path, init)
   const text = await response.text()
   const { status, headers } = response
-  const language = /<html lang="(\w+)"/.exec(text)?.[1] ?? null
+  const language = attributesIn(text, 'html', 'lang')[0] ?? null
   return { status, text, language, cookie: headers.get('set-cookie'), location: headers.get('location') }
 }
 
@@ -105,17 +106,15 @@ describe('?locale= sets the language', () => {
     expect(location).toBe('/sign-in?next=%2Fusers%2Ftoken%3Flocale%3Dde&locale=de')
     const { text } = await ask(location ?? '')
     expect(text).toContain('<html lang="de"')
-    expect(text).toMatch(/<input type="hidden" name="next" value="\/users\/token\?locale=de">/)
+    expect(valueIn(text, 'next')).toBe('/users/token?locale=de')
   })
 
   test('without changing the rest of the URL', async () => {
     const { text } = await ask('/pushes?show=expired&q=a%22b&locale=de&lang=fr', { headers: { cookie } })
-    const form = /<form method="get" action="\/pushes" class="language">.*?<\/form>/s.exec(text)?.[0] ?? ''
-    expect(
-      [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, ...pair]) => pair),
-    ).toEqual([
+    const hidden = elementsIn(text, 'form.language[action="/pushes"] [type="hidden"]')
+    expect(hidden.map(({ attributes: { name, value } }) => [name, value])).toEqual([
       ['show', 'expired'],
-      ['q', 'a&quot;b'],
+      ['q', 'a"b'],
     ])
   })
 

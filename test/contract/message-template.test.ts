@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
+import { attributesIn, textsIn, valueIn } from '../support/page-facts.ts'
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', origin: 'http://localhost' }
 
@@ -26,7 +27,7 @@ async function signIn(email: string) {
   const answer = await post('/sign-in', { email, password: 'correct horse battery' })
   const cookie = answer.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
   const page = await (await api.fetch('/account/message', { headers: { cookie } })).text()
-  return { cookie, form: /name="form" value="([\w-]+)"/.exec(page)?.[1] ?? '' }
+  return { cookie, form: valueIn(page, 'form') }
 }
 
 async function messageOn(
@@ -35,15 +36,19 @@ async function messageOn(
   query = '',
 ): Promise<string> {
   const page = await (await api.fetch(`/p/${urlToken}/preview${query}`, { headers })).text()
-  return /<textarea[^>]*id="message"[^>]*>\n?([^<]*)</.exec(page)?.[1] ?? ''
+  return textsIn(page, 'textarea#message')[0] ?? ''
 }
 
 test('the page of a new link has the message of the signed-in account', async () => {
   const { cookie, form } = await signIn('ann@example.org')
-  const kept = await post('/account/message', { message: ' Hi\r\n{link} {views} {x} <b> ', form }, { cookie })
+  const kept = await post(
+    '/account/message',
+    { message: ' Hi\r\n{link} {views} {x} </textarea> ', form },
+    { cookie },
+  )
   expect(kept.status).toBe(303)
   const { url_token, html_url } = await api.create({ expire_after_views: 1 })
-  expect(await messageOn(url_token, { cookie })).toBe(Bun.escapeHTML(`Hi\n${html_url} once {x} <b>`))
+  expect(await messageOn(url_token, { cookie })).toBe(`Hi\n${html_url} once {x} </textarea>`)
   const bob = await signIn('bob@example.org')
   for (const headers of [{}, { cookie: bob.cookie }])
     expect(await messageOn(url_token, headers)).toContain('I am sharing something with you')
@@ -106,7 +111,7 @@ test.each([
 test.each(['en', 'de', 'fr', 'es', 'ja', 'ar'])('the e-mail is fully encoded, in %s', async (language) => {
   const { url_token, html_url } = await api.create({ passphrase: 'sesame' })
   const page = await (await api.fetch(`/p/${url_token}/preview?locale=${language}`)).text()
-  const href = (/href="(mailto:[^"]*)"/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&')
+  const href = attributesIn(page, 'a[href^="mailto:"]', 'href')[0] ?? ''
   expect(href).toMatch(/^mailto:\?subject=[\w%.!~*'()-]+&body=[\w%.!~*'()-]+$/)
   const { searchParams } = new URL(href)
   expect(searchParams.get('body')?.split('\r\n')).toContain(html_url)
@@ -116,5 +121,7 @@ test.each(['en', 'de', 'fr', 'es', 'ja', 'ar'])('the e-mail is fully encoded, in
 test('the preview shows a link like a real one, with its retrieval step', async () => {
   const { cookie } = await signIn('ann@example.org')
   const page = await (await api.fetch('/account/message', { headers: { cookie } })).text()
-  expect(page).toMatch(/data-link="http:\/\/[^"]+\/p\/\w+\/r"/)
+  expect(attributesIn(page, '[data-link]', 'data-link')).toEqual([
+    expect.stringMatching(/^http:\/\/[^"]+\/p\/\w+\/r$/),
+  ])
 })

@@ -2,7 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
+import { valueIn } from '../support/page-facts.ts'
 import { createPeople, type People } from '../support/people.ts'
+import { welcomePathIn } from './pages/pages.ts'
 
 let api: Api
 let people: People
@@ -24,7 +26,7 @@ test.each([
   const location = asked.headers.get('location') ?? ''
   expect(location).toStartWith('/sign-in?next=')
   const { text } = await people.get(location)
-  const next = /name="next" value="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  const next = valueIn(text, 'next')
   const entered = await people.post('/sign-in', {
     email: 'bob@example.org',
     password: people.password,
@@ -115,7 +117,7 @@ test('a role change by command takes effect at once, and a demoted administrator
   await api.accounts().makeAdmin('bob@example.org')
   expect((await bob.get('/admin')).status).toBe(200)
   const made = await bob.post('/admin/invitations', { email: 'x@example.org' })
-  const link = /localhost(\/welcome\/\w+)</.exec(made.text)?.[1] ?? 'none'
+  const link = welcomePathIn(made.text)
   expect((await people.get(link)).status).toBe(200)
   await api.accounts().unmakeAdmin('bob@example.org')
   expect((await bob.get('/admin')).status).toBe(403)

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Api, type PushBody, startApi, type Wire } from '../support/api.ts'
 import type { Init } from '../support/instance.ts'
+import { valueIn } from '../support/page-facts.ts'
 
 const PASSWORD = 'correct horse battery'
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'ja', 'ar']
@@ -88,7 +89,7 @@ describe('the last wrong passphrase of a push that viewers may delete', () => {
     await tryWith('wrong', push)
     const path = new URL(push.html_url).pathname
     const page = await (await api.fetch(path)).text()
-    const nonce = /name="nonce" value="([\w-]+)"/.exec(page)?.[1] ?? ''
+    const nonce = valueIn(page, 'nonce')
     const body = new URLSearchParams({ nonce, passphrase: 'wrong' })
     const last = await api.fetch(path, { method: 'POST', body, headers: { origin: 'http://localhost' } })
     expect([last.status, await last.text()]).toEqual([404, expect.stringContaining('Too many wrong')])
@@ -169,7 +170,7 @@ describe('unlocking', () => {
     const answer = await send('/sign-in', { email, password: PASSWORD })
     const cookie = answer.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
     const text = await (await api.fetch('/account', { headers: { cookie } })).text()
-    return { cookie, form: /name="form" value="([\w-]+)"/.exec(text)?.[1] ?? '' }
+    return { cookie, form: valueIn(text, 'form') }
   }
 
   test('is offered to the owner of a locked push, on the pages, and resets the count', async () => {

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, type PushBody, startApi, type Wire } from '../support/api.ts'
+import { attributesIn, elementsIn, textsIn } from '../support/page-facts.ts'
 import { createPeople, type Person } from '../support/people.ts'
 
 const DAY = 86_400_000
@@ -18,8 +19,7 @@ afterAll(() => api.close())
 
 const create = (push: Wire = {}) => api.create(push, { token })
 const pageOf = async ({ url_token }: PushBody) => (await bob.get(`/pushes/${url_token}`)).text
-const headlineIn = (text: string) =>
-  /class="headline">.*?<strong>(.*?)<\/strong>/.exec(text)?.[1]?.replace(/<[^>]*>/g, '')
+const headlineIn = (text: string) => textsIn(text, '.headline strong')[0]
 
 describe('the state at the top of the page is', () => {
   test.each<[string, Wire, (push: PushBody) => unknown]>([
@@ -58,7 +58,9 @@ test('the page lists the log newest first across pages, the API oldest first', a
     await api.retrieve(push.url_token, { headers: { 'user-agent': `Firefox/${n}.0` } })
   const programsOn = async (page: number) => {
     const { text } = await bob.get(`/pushes/${push.url_token}?page=${page}`)
-    return [...text.matchAll(/class="agent" title="Firefox\/(\d+)/g)].map(([, n]) => Number(n))
+    return attributesIn(text, '.agent', 'title').map((agent) =>
+      Number.parseInt(agent.slice('Firefox/'.length), 10),
+    )
   }
   expect(await programsOn(1)).toEqual(Array.from({ length: 50 }, (_, at) => 60 - at))
   expect(await programsOn(2)).toEqual(Array.from({ length: 10 }, (_, at) => 10 - at))
@@ -66,14 +68,14 @@ test('the page lists the log newest first across pages, the API oldest first', a
 })
 
 test('the page of an expired push offers to share again, as its only primary button', async () => {
-  const primaryIn = (text: string) => text.match(/class="[^"]*\bprimary\b/g)
+  const primaryIn = (text: string) => elementsIn(text, '.primary')
   const push = await create()
   const again = `href="/?like=${push.url_token}"`
   const live = await pageOf(push)
-  expect([live.includes(again), primaryIn(live)?.length]).toEqual([true, 1])
+  expect([live.includes(again), primaryIn(live).length]).toEqual([true, 1])
   await api.expire(push.url_token)
   const expired = await pageOf(push)
-  expect([expired.includes(again), primaryIn(expired)?.length]).toEqual([true, 1])
+  expect([expired.includes(again), primaryIn(expired).length]).toEqual([true, 1])
 })
 
 test.each([
@@ -96,7 +98,7 @@ test.each([
   const push = await create()
   await api.retrieve(push.url_token, { headers: { 'user-agent': agent } })
   const text = await pageOf(push)
-  expect(/class="agent"(?: title="[^"]*")?>([^<]*)</.exec(text)?.[1]).toBe(program)
+  expect(textsIn(text, '.agent')[0]).toBe(program)
   expect(text).not.toContain('<script>alert')
 })
 
@@ -124,10 +126,10 @@ describe('the edit form', () => {
   test('offers only earlier expiries', async () => {
     const push = await create({ expire_after_days: 2 })
     const { text } = await bob.get(`/pushes/${push.url_token}?edit=1`)
-    const offered = [...text.matchAll(/<option value="(\d+)"/g)].map(([, length]) => Number(length))
+    const offered = attributesIn(text, '[name="ends_in"] option', 'value').map(Number)
     expect(offered.length).toBeGreaterThan(3)
     expect(offered.filter((length) => length >= 2 * DAY)).toEqual([])
-    expect(text).toMatch(/<details id="edit"[^>]* open/)
+    expect(elementsIn(text, '#edit[open]')).toHaveLength(1)
   })
 
   test('is shown again with what was typed, and the problem beside its field', async () => {
@@ -147,14 +149,17 @@ describe('the edit form', () => {
     const push = await create({ expire_after_days: 1 })
     const fields = { name: 'x'.repeat(256), note: 'x'.repeat(10_001), views: '9', ends_in: String(7 * DAY) }
     const { text } = await edit(push, fields)
-    const links = [...text.matchAll(/<li><a href="#(\w+)">([^:<]+): /g)].map(([, id, label]) => [id, label])
+    const links = elementsIn(text, '.notice li a').map((link) => [
+      link.attributes.href?.slice(1),
+      link.text.split(': ')[0],
+    ])
     expect(links.sort()).toEqual([
       ['ends_in', 'Expires'],
       ['name', 'For whom?'],
       ['note', 'Note'],
       ['views', 'How many times it can be opened in all'],
     ])
-    for (const [id] of links) expect(text).toContain(`id="${id}"`)
+    for (const [id] of links) expect(elementsIn(text, `#${id}`)).toHaveLength(1)
   })
 
   test('reports invalid limits without a link once the push has expired, because those fields are gone', async () => {

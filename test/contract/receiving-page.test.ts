@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startInstance, type TestInstance } from '../support/instance.ts'
+import { elementsIn, factsOf, textsIn, valueIn } from '../support/page-facts.ts'
 import { createPeople, type People } from '../support/people.ts'
 
 let server: TestInstance
@@ -25,22 +26,21 @@ async function make(fields: Record<string, unknown> = {}): Promise<Made> {
   return { url_token, path: new URL(html_url).pathname }
 }
 
-const nonceIn = (text: string) => /name="nonce" value="([^"]+)"/.exec(text)?.[1] ?? ''
-const titleOf = (text: string) => /<title>([^<]*)<\/title>/.exec(text)?.[1] ?? ''
+const titleOf = (text: string) => textsIn(text, 'title')[0]
 
 /** Presses the button of a secret link. */
 async function open({ path }: Made, fields: Record<string, string> = {}) {
   const { text } = await people.get(path)
-  return people.post(path, { nonce: nonceIn(text), ...fields })
+  return people.post(path, { nonce: valueIn(text, 'nonce'), ...fields })
 }
 
 describe('the page of an unopened link', () => {
   test('says what it is, on which host it is kept and that it asks for no password, and sets no cookie', async () => {
     const { text, headers } = await people.get((await make()).path)
-    expect(text).toContain('<h1>Somebody sent you a secret</h1>')
-    expect(text).toMatch(/It is kept at <strong><bdi>localhost<\/bdi><\/strong>/)
+    expect(factsOf(text).headings).toEqual(['Somebody sent you a secret'])
+    expect(textsIn(text, 'main').join()).toContain('It is kept at localhost')
     expect(text).toContain('never asks for a password of yours')
-    expect(text).not.toContain('type="password"')
+    expect(elementsIn(text, '[type="password"]')).toEqual([])
     expect(headers.get('set-cookie')).toBeNull()
   })
 
@@ -75,10 +75,14 @@ describe('the page of an unopened link', () => {
 })
 
 describe('chat previews of a secret link', () => {
-  const previewIn = (text: string) => [...text.matchAll(/<meta property="(og:\w+)" content="([^"]*)"/g)]
   const read = async (path: string, language = 'en') => {
     const { text } = await people.get(path, { headers: { 'accept-language': language } })
-    return Object.fromEntries(previewIn(text).map(([, name, content]) => [name, content]))
+    return Object.fromEntries(
+      elementsIn(text, 'meta[property^="og:"]').map(({ attributes }) => [
+        attributes.property,
+        attributes.content,
+      ]),
+    )
   }
 
   test('show the kind of page in its language, and no detail of the push', async () => {
@@ -113,10 +117,10 @@ describe('a message with files', () => {
     'is read as it is, and leaves the first button to the files: %p',
     async (names) => {
       const { text } = await open(await make({ payload: 'hunter2', files: names.map(file) }))
-      expect(text).toMatch(/<pre[^>]*class="prose"[^>]*>\nhunter2<\/pre>/)
+      expect(textsIn(text, 'pre.prose')).toEqual(['hunter2'])
       expect(text).not.toContain('data-hides')
-      const primary = [...text.matchAll(/<(?:a|button)[^>]*class="([^"]*\bprimary\b[^"]*)"[^>]*>/g)]
-      expect(primary.map(([tag]) => tag.includes('data-downloads'))).toEqual([true])
+      const primary = elementsIn(text, 'a.primary, button.primary')
+      expect(primary.map(({ attributes }) => 'data-downloads' in attributes)).toEqual([true])
     },
   )
 })
@@ -129,7 +133,7 @@ test('the page of a dead link asks to tell the sender, whatever the reason', asy
     expect(status).toBe(404)
     expect(text).toContain('If you did not open it, tell the sender: somebody else may have.')
   }
-  const [one, other] = pages.map(({ text }) => /<main.*<\/main>/s.exec(text)?.[0])
+  const [one, other] = pages.map(({ text }) => textsIn(text, 'main')[0])
   expect(one).toBe(other)
 })
 
@@ -138,9 +142,9 @@ describe('a refused form', () => {
     const { status, text } = await open(await make({ passphrase: 'sesame' }), { passphrase: 'open' })
     expect(status).toBe(422)
     expect(text.match(/That is not the passphrase/g)).toHaveLength(1)
-    expect(text).toMatch(/id="passphrase-problem">That is not the passphrase/)
-    expect(text).toMatch(/<input [^>]*autofocus[^>]*id="passphrase"[^>]*aria-invalid="true"/)
-    expect(text).not.toContain('role="alert"')
+    expect(factsOf(text).problems.passphrase).toStartWith('That is not the passphrase')
+    expect(elementsIn(text, '#passphrase[autofocus][aria-invalid="true"]')).toHaveLength(1)
+    expect(elementsIn(text, '[role="alert"]')).toEqual([])
     expect(titleOf(text)).toBe('Please check: A secret for you · Oncebox')
   })
 
@@ -151,8 +155,8 @@ describe('a refused form', () => {
     const ann = await people.signIn('ann@example.org')
     const { status, text } = await ann.post(path, fields)
     expect(status).toBe(422)
-    expect(text.match(/ autofocus/g)).toHaveLength(1)
-    expect(text).toMatch(/<div class="notice bad"[^>]* autofocus>.*<(?:p|li)><a href="#\w+">/s)
+    expect(elementsIn(text, '[autofocus]').map(({ attributes }) => attributes.class)).toEqual(['notice bad'])
+    expect(elementsIn(text, '.notice.bad a[href^="#"]')).not.toEqual([])
   })
 })
 

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { type Api, type PushBody, startApi } from '../support/api.ts'
+import { elementsIn, textsIn, valueIn } from '../support/page-facts.ts'
 import { createPeople, type People, type Person } from '../support/people.ts'
 
 let api: Api
@@ -97,7 +98,7 @@ describe('the age key of an account', () => {
     const { text } = await ask(owner)
     expect(text).toContain('Opens with your key only')
     expect(text).toContain('A lost key is a lost secret')
-    expect(text).toMatch(/<code class="flag" dir="ltr">([0-9a-f]{4}-){3}[0-9a-f]{4}<\/code>/)
+    expect(textsIn(text, 'code.flag')).toEqual([expect.stringMatching(/^([0-9a-f]{4}-){3}[0-9a-f]{4}$/)])
     await owner.post('/account/age-key', { recipient: '' })
     expect((await ask(owner)).text).not.toContain('Opens with your key only')
   })
@@ -140,7 +141,7 @@ describe('the page of a request', () => {
   }
 
   /** Returns the action of the form on the page, with the key of this answer. */
-  const actionOf = (text: string) => /action="([^"]+)" enctype/.exec(text)?.[1] ?? ''
+  const actionOf = (text: string) => elementsIn(text, 'form[enctype]')[0]?.attributes.action ?? ''
 
   /** Sends the form as a browser without scripts does. */
   function send(action: string, fields: Record<string, string>, files: File[] = []) {
@@ -242,15 +243,15 @@ describe('the page of a request', () => {
     const { owner, path, list } = await tokenOf({ recipient })
     const { text, action } = await open(path)
     expect(text).toContain('This server sees the text on arrival')
-    const [, fingerprint = ''] =
-      /<code class="flag" dir="ltr">((?:[0-9a-f]{4}-){3}[0-9a-f]{4})</.exec(text) ?? []
+    const [fingerprint = ''] = textsIn(text, 'code.flag')
+    expect(fingerprint).toMatch(/^([0-9a-f]{4}-){3}[0-9a-f]{4}$/)
     expect(new Bun.CryptoHasher('sha256').update(recipient).digest('hex')).toStartWith(
       fingerprint.replaceAll('-', ''),
     )
     await send(action, { payload: 'x' })
     const push = only(await list())
     const link = new URL(push.html_url).pathname
-    const nonce = /name="nonce" value="([^"]+)"/.exec((await owner.get(link)).text)?.[1] ?? ''
+    const nonce = valueIn((await owner.get(link)).text, 'nonce')
     const revealed = await owner.post(link, { nonce })
     expect(revealed.text).toContain('Opens with your key only')
     expect(revealed.text).toContain('-----BEGIN AGE ENCRYPTED FILE-----')

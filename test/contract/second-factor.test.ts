@@ -5,8 +5,10 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { MINUTE } from '../../src/domain/time.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { alterDatabase } from '../support/damage.ts'
+import { textsIn, valueIn } from '../support/page-facts.ts'
 import { createPeople, type People, type Person } from '../support/people.ts'
 import { codeOf } from '../support/tour.ts'
+import { welcomePathIn } from './pages/pages.ts'
 
 const ANN = 'ann@example.org'
 const BOB = 'bob@example.org'
@@ -34,7 +36,7 @@ async function turnOn(): Promise<string[]> {
     code: codeOf(SECRET, api.clock.now()),
     password: people.password,
   })
-  return (/<pre id="codes">([^<]+)</.exec(text)?.[1] ?? '').split('\n')
+  return (textsIn(text, '#codes')[0] ?? '').split('\n')
 }
 
 const hasTwoFactor = async () => (await api.accounts().requireAccount(BOB)).hasTwoFactor
@@ -44,7 +46,7 @@ const codeAt = (index: number) => recovery[index] ?? ''
 /** Sends the password, then the code. Resolves to the status of the second response. */
 async function signIn(code: string, password = people.password): Promise<number> {
   const { text } = await people.post('/sign-in', { email: BOB, password })
-  const pending = /name="pending" value="([\w-]+)"/.exec(text)?.[1] ?? 'none'
+  const pending = valueIn(text, 'pending')
   const answer = await people.post('/sign-in/code', { pending, code })
   expect(answer.headers.has('set-cookie')).toBe(answer.status === 303)
   return answer.status
@@ -81,7 +83,7 @@ test('once the factor is off, no code is accepted, not even one left over in the
   alterDatabase(api.dataDir, hashes)
   // The password was sent while the factor was on; the code arrives after it was turned off.
   const { text } = await people.post('/sign-in', { email: BOB, password: people.password })
-  const pending = /name="pending" value="([\w-]+)"/.exec(text)?.[1] ?? 'none'
+  const pending = valueIn(text, 'pending')
   await api.accounts().turnOffTwoFactor(BOB)
   alterDatabase(
     api.dataDir,
@@ -112,7 +114,7 @@ test.each([
   const ann = await people.signIn(ANN)
   const path = `/admin/accounts/${(await api.accounts().requireAccount(BOB)).id}/reset`
   const { text } = await ann.post(path, ends ? { two_factor: 'true' } : {})
-  const link = /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
+  const link = welcomePathIn(text)
   const used = await people.post(link, { password: 'another long password' })
   expect([used.status, used.headers.get('location')]).toEqual([303, location])
   expect(used.headers.has('set-cookie')).toBe(ends)
@@ -122,16 +124,15 @@ test.each([
 
 test('an account disabled between password and code is refused', async () => {
   const { text } = await people.post('/sign-in', { email: BOB, password: people.password })
-  const pending = /name="pending" value="([\w-]+)"/.exec(text)?.[1] ?? 'none'
+  const pending = valueIn(text, 'pending')
   await api.accounts().disableAccount(BOB)
   expect((await people.post('/sign-in/code', { pending, code: codeAt(0) })).status).toBe(422)
   expect((await people.post('/sign-in', { email: BOB, password: people.password })).status).toBe(422)
 })
 
 test('a reload offers the same secret; another browser, or a try an hour later, gets a new one', async () => {
-  const secretIn = (text: string) => /name="secret" value="([A-Z2-7]{32})"/.exec(text)?.[1] ?? 'none'
   const ann = await people.signIn(ANN)
-  const offered = async (by = ann) => secretIn((await by.get('/account/two-factor')).text)
+  const offered = async (by = ann) => valueIn((await by.get('/account/two-factor')).text, 'secret')
   const secret = await offered()
   expect(secret).toHaveLength(32)
   expect(await offered()).toBe(secret)
@@ -142,8 +143,7 @@ test('a reload offers the same secret; another browser, or a try an hour later, 
 
 test('a secret that was in use is never offered again', async () => {
   const ann = await people.signIn(ANN)
-  const offer = async () =>
-    /name="secret" value="(\w+)"/.exec((await ann.get('/account/two-factor')).text)?.[1] ?? ''
+  const offer = async () => valueIn((await ann.get('/account/two-factor')).text, 'secret')
   const secret = await offer()
   const given = { secret, code: codeOf(secret, api.clock.now()), password: people.password }
   expect((await ann.post('/account/two-factor', given)).text).toContain('id="codes"')

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
 import { startInstance, type TestInstance } from '../support/instance.ts'
+import { textsIn, valueIn } from '../support/page-facts.ts'
 import { createPeople, type People, type Person } from '../support/people.ts'
 
 const SHARED = 'ben@example.org</bdi></strong> shares this with you.'
@@ -46,8 +47,7 @@ type Sender = Pick<Person, 'get' | 'post'>
 
 async function sendForm(person: Sender, fields: Record<string, string>) {
   const shown = await person.get('/')
-  const hidden = /name="(push\[opened_by\])" value="([^"]*)"/.exec(shown.text)
-  const opened = { [hidden?.[1] ?? '']: hidden?.[2] ?? '' }
+  const opened = { 'push[opened_by]': valueIn(shown.text, 'push[opened_by]') }
   return person.post('/', { ...opened, 'push[payload]': 'tulip', 'push[kind]': 'text', ...fields })
 }
 
@@ -59,7 +59,7 @@ async function share(person: Sender, fields: Record<string, string> = {}): Promi
 }
 
 const TOLD = { 'push[shows_sender]': 'true' }
-const mainOf = (text: string) => /<main.*<\/main>/s.exec(text)?.[0]
+const mainOf = (text: string) => textsIn(text, 'main')[0]
 
 describe('the page of a secret link', () => {
   test('shows the sender who asked for it, and chat previews do not', async () => {
@@ -72,7 +72,7 @@ describe('the page of a secret link', () => {
 
   test('shows the sender after a wrong passphrase too, but not to the sender', async () => {
     const path = await share(ben, { ...TOLD, 'push[passphrase]': 'sesame' })
-    const nonce = /name="nonce" value="([^"]+)"/.exec((await people.get(path)).text)?.[1] ?? ''
+    const nonce = valueIn((await people.get(path)).text, 'nonce')
     const refused = await people.post(path, { nonce, passphrase: 'open' })
     expect(refused.status).toBe(422)
     expect(refused.text).toContain(SHARED)
@@ -107,7 +107,7 @@ describe('the page of a secret link', () => {
 
   test('shows no sender once the push has expired, like an unknown link', async () => {
     const path = await share(ben, { ...TOLD, 'push[views]': '1' })
-    const nonce = /name="nonce" value="([^"]+)"/.exec((await people.get(path)).text)?.[1] ?? ''
+    const nonce = valueIn((await people.get(path)).text, 'nonce')
     expect((await people.post(path, { nonce })).status).toBe(200)
     lookups = 0
     const [gone, never] = [await people.get(path), await people.get(NOBODY)]

@@ -4,6 +4,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { DAY } from '../../src/domain/time.ts'
 import { type Api, startApi } from '../support/api.ts'
+import { elementsIn } from '../support/page-facts.ts'
 import { createPeople } from '../support/people.ts'
 
 let api: Api
@@ -24,10 +25,10 @@ type Reader = {
 
 /** Returns which of the three are done; null if no steps are shown. */
 async function readSteps(reader: Reader, path: string) {
-  const list = /<ol class="(?:setup|next-steps)".*?<\/ol>/s.exec((await reader.get(path)).text)?.[0]
-  return list === undefined
+  const steps = elementsIn((await reader.get(path)).text, 'ol.setup > li, ol.next-steps > li')
+  return steps.length === 0
     ? null
-    : [...list.matchAll(/<li(?: class="([\w ]+)")?>/g)].map(([, look = '']) => /good/.test(look))
+    : steps.map(({ attributes }) => attributes.class?.split(' ').includes('good') === true)
 }
 
 test('a server on loopback names the flag that makes it reachable', async () => {

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
+import { elementsIn, valueIn } from '../support/page-facts.ts'
 import { createPeople, type PageAnswer, type Person } from '../support/people.ts'
 import { startReceiver, type WebhookReceiver } from '../support/webhooks.ts'
 
@@ -25,7 +26,6 @@ afterEach(async () => {
 })
 
 const textOf = async (answer: Promise<PageAnswer> | undefined) => (await answer)?.text ?? ''
-const idIn = (html: string) => /name="id" value="(\d+)"/.exec(html)?.[1] ?? ''
 const secretIn = (html: string) => /whsec_[\w+/=]+/.exec(html)?.[0]
 
 test('a webhook is added, tested and deleted, and only its host is shown', async () => {
@@ -38,7 +38,7 @@ test('a webhook is added, tested and deleted, and only its host is shown', async
   expect(listed).toContain(receiver.host)
   expect(listed).toContain('ntfy')
   expect(listed).not.toMatch(/a-secret-path|abc|whsec_/)
-  const id = idIn(listed)
+  const id = valueIn(listed, 'id')
   expect(await textOf(ann?.post('/account/webhooks/test', { id }))).toContain('The test has arrived.')
   expect(receiver.received).toHaveLength(1)
   status = 500
@@ -59,9 +59,9 @@ test('a refused form keeps what was typed, and shows the problems', async () => 
   expect(answer?.status).toBe(422)
   const html = answer?.text ?? ''
   expect(html).toContain('https://elsewhere.example/&quot;&gt;&lt;script&gt;')
-  expect(html).toMatch(/<option value="matrix" selected/)
-  expect(html).toMatch(/name="push\.locked" value="true" checked/)
-  expect(html).not.toMatch(/name="push\.opened" value="true" checked/)
+  expect(elementsIn(html, 'option[value="matrix"][selected]')).toHaveLength(1)
+  expect(elementsIn(html, '[name="push.locked"][checked]')).toHaveLength(1)
+  expect(elementsIn(html, '[name="push.opened"][checked]')).toEqual([])
   expect((await ann?.post('/account/webhooks', { url: receiver.url(), format: 'standard' }))?.text).toContain(
     'href="#events"',
   )
@@ -76,7 +76,7 @@ test('administrators have webhooks for the whole server, which others cannot see
   )
   expect(secretIn(made)).toBeDefined()
   expect(made).not.toContain('name="with_name"')
-  const id = idIn(await textOf(root?.get('/admin/webhooks')))
+  const id = valueIn(await textOf(root?.get('/admin/webhooks')), 'id')
   expect(await textOf(root?.get('/account/webhooks'))).toContain('There are no webhooks yet.')
   for (const path of ['/account/webhooks/test', '/admin/webhooks/test'])
     expect([403, 404]).toContain((await ann?.post(path, { id }))?.status ?? 0)

@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from 'bun:test'
 import { startApi } from '../../support/api.ts'
+import { valueIn } from '../../support/page-facts.ts'
 import { codeOf } from '../../support/tour.ts'
-import { cookieOf, FORM, nonceOf, PASSWORD, pathOf, SAME, usePages } from './pages.ts'
+import { cookieOf, FORM, nonceOf, PASSWORD, pathOf, SAME, usePages, welcomePathIn } from './pages.ts'
 
 const pages = usePages()
 const { fetchPage, send, signIn } = pages
@@ -20,7 +21,7 @@ describe('an attacker', () => {
     const given = { form, secret, code: codeOf(secret, pages.api.clock.now()), password: PASSWORD }
     expect((await post('/account/two-factor', given, cookie)).status).toBe(200)
     const { text } = await post('/sign-in', { email, password: PASSWORD })
-    const pending = /name="pending" value="([\w-]+)"/.exec(text)?.[1] ?? ''
+    const pending = valueIn(text, 'pending')
     return { cookie, form, secret, pending }
   }
 
@@ -41,8 +42,7 @@ describe('an attacker', () => {
     const admin = await signIn('ann@example.org')
     const { id } = await pages.api.accounts().requireAccount('erik@example.org')
     const made = await post(`/admin/accounts/${id}/reset`, { form: admin.form }, admin.cookie)
-    const link =
-      /<pre id="link" dir="ltr"><code>http:\/\/localhost(\/welcome\/\w+)</.exec(made.text)?.[1] ?? ''
+    const link = welcomePathIn(made.text)
     expect((await fetchPage(link)).text).toContain('What you shared earlier still works')
     const entered = await post(link, { password: 'chosen by the admin' })
     const cookie = cookieOf(entered.headers)
@@ -61,15 +61,14 @@ describe('an attacker', () => {
     await pages.api.addAccount('gina@example.org', { isAdmin: true })
     const gina = await signIn('gina@example.org')
     const { id } = await pages.api.accounts().requireAccount('fred@example.org')
-    const linkIn = (text: string) => /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
     const reset = async () =>
-      linkIn((await post(`/admin/accounts/${id}/reset`, { form: gina.form }, gina.cookie)).text)
+      welcomePathIn((await post(`/admin/accounts/${id}/reset`, { form: gina.form }, gina.cookie)).text)
     const first = await reset()
     expect((await fetchPage(first)).status).toBe(200)
     await pages.api.accounts().setPassword({ email: 'fred@example.org', password: 'another long one' })
     expect((await fetchPage(first)).status).toBe(404)
     const second = await reset()
-    const invited = linkIn(
+    const invited = welcomePathIn(
       (
         await post(
           '/admin/invitations',

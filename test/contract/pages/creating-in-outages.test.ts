@@ -5,7 +5,7 @@ import { describe, expect, test } from 'bun:test'
 import type { OutageCode } from '../../../src/domain/errors.ts'
 import { wordsOf } from '../../../src/words/words.ts'
 import type { Fails } from '../../support/failing-store.ts'
-import { fieldsOf, formOf } from '../../support/page-facts.ts'
+import { elementsIn, fieldsOf, formOf } from '../../support/page-facts.ts'
 import type { People } from '../../support/people.ts'
 import { BOUNDARY, multipart } from '../multipart.ts'
 import { away, NOTHING, OUTAGES, useOutages } from './outages.ts'
@@ -75,7 +75,7 @@ describe('the create form', () => {
         ),
       )
       expect(created.status).toBe(303)
-      expect((await at.bob.get('/pushes')).text.match(/name="push"/g)).toHaveLength(1)
+      expect(elementsIn((await at.bob.get('/pushes')).text, '[name="push"]')).toHaveLength(1)
     },
   )
 

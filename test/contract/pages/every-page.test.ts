@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { startApi } from '../../support/api.ts'
+import { attributesIn } from '../../support/page-facts.ts'
 import { FORM, nonceOf, pathOf, SAME, usePages } from './pages.ts'
 
 const pages = usePages()
@@ -45,7 +46,7 @@ describe('every page', () => {
         expect(answer.text).not.toMatch(
           /<script(?! type="module" src="\/assets\/)|<style| style=| on\w+="|javascript:/,
         )
-        const ids = [...answer.text.matchAll(/<[^>]* id="([^"]*)"/g)].map(([, id]) => id)
+        const ids = attributesIn(answer.text, '[id]', 'id')
         expect(ids).toEqual([...new Set(ids)])
         // No resource comes from another origin.
         expect(answer.text.replaceAll(/xmlns="[^"]+"/g, '')).not.toMatch(/(src|href|action)="(https?:)?\/\//)

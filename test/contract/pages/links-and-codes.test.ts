@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Account } from '../../../src/domain/account.ts'
 import { startApi } from '../../support/api.ts'
 import { findNeedles, readFolder, spellingsOf } from '../../support/needles.ts'
+import { textsIn, valueIn } from '../../support/page-facts.ts'
 import { codeOf } from '../../support/tour.ts'
 import { cookieOf, FORM, PASSWORD, SAME, usePages } from './pages.ts'
 
@@ -67,12 +68,11 @@ describe('a second factor', () => {
       (await post('/sign-in', { email: 'bob@example.org', password: PASSWORD })).headers,
     )
     const offer = await (await fresh.fetch('/account/two-factor', { headers: { cookie } })).text()
-    const secret = /name="secret" value="([A-Z2-7]{32})"/.exec(offer)?.[1] ?? ''
-    const form = /name="form" value="([\w-]+)"/.exec(offer)?.[1] ?? ''
+    const secret = valueIn(offer, 'secret')
+    const form = valueIn(offer, 'form')
     const code = codeOf(secret, fresh.clock.now())
-    const codes = /<pre id="codes">([^<]+)</.exec(
-      await (await post('/account/two-factor', { form, secret, code, password: PASSWORD }, cookie)).text(),
-    )?.[1]
+    const turnedOn = await post('/account/two-factor', { form, secret, code, password: PASSWORD }, cookie)
+    const [codes] = textsIn(await turnedOn.text(), '#codes')
     expect(codes?.split('\n')).toHaveLength(10)
     const needles = [
       secret,
@@ -101,7 +101,7 @@ describe('a second factor', () => {
     }
 
     const pending = await (await post('/sign-in', { email: 'bob@example.org', password: PASSWORD })).text()
-    const blob = /name="pending" value="([\w-]+)"/.exec(pending)?.[1] ?? ''
+    const blob = valueIn(pending, 'pending')
     expect((await post('/sign-in/code', { pending: blob, code })).status).toBe(422)
     fresh.clock.advance(11 * 60 * 1000)
     const late = await post('/sign-in/code', { pending: blob, code: codeOf(secret, fresh.clock.now()) })

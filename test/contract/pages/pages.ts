@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { type Api, startApi } from '../../support/api.ts'
 import type { Init } from '../../support/instance.ts'
+import { elementsIn, textsIn, valueIn } from '../../support/page-facts.ts'
 
 export const PASSWORD = 'correct horse battery'
 export const FORM = 'application/x-www-form-urlencoded'
@@ -38,7 +39,7 @@ export function usePages() {
     expect(answer.status).toBe(303)
     const cookie = cookieOf(answer.headers)
     const { text } = await fetchPage('/account', { headers: { cookie } })
-    return { cookie, form: /name="form" value="([\w-]+)"/.exec(text)?.[1] ?? '' }
+    return { cookie, form: valueIn(text, 'form') }
   }
 
   return {
@@ -55,8 +56,15 @@ export function cookieOf(headers: Headers): string {
   return headers.get('set-cookie')?.split(';', 1)[0] ?? ''
 }
 
-export function nonceOf(text: string, path = ''): string {
-  return new RegExp(`${path}[^]*?name="nonce" value="([\\w-]+)"`).exec(text)?.[1] ?? ''
+/** Returns the nonce of the first form whose action ends in `end`. */
+export function nonceOf(html: string, end = ''): string {
+  const [nonce] = elementsIn(html, `form${end === '' ? '' : `[action$="${end}"]`} [name="nonce"]`)
+  return nonce?.attributes.value ?? ''
+}
+
+/** Returns the path of the one-time link that the page shows; 'none' if it shows none. */
+export function welcomePathIn(html: string): string {
+  return textsIn(html, '#link')[0]?.replace('http://localhost', '') ?? 'none'
 }
 
 export function pathOf(link: string): string {

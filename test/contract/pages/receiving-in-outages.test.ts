@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { DomainError } from '../../../src/domain/errors.ts'
 import { wordsOf } from '../../../src/words/words.ts'
-import { fieldsOf, formOf } from '../../support/page-facts.ts'
+import { attributesIn, fieldsOf, formOf } from '../../support/page-facts.ts'
 import { away, NOTHING, OUTAGES, useOutages } from './outages.ts'
 
 const SECRET = 'typed passphrase'
@@ -24,7 +24,7 @@ describe('the page of a secret link', () => {
     expect(answer.text).toContain(say('receive_outage'))
     expect(answer.text).not.toContain('the payload')
     at.store.heal()
-    const [, back = ''] = /<main[\s\S]*?<a href="(\/p\/[^"]+)"/.exec(answer.text) ?? []
+    const [back = ''] = attributesIn(answer.text, 'main a[href^="/p/"]', 'href')
     const opened = await at.people.post(path, fieldsOf(formOf((await at.people.get(back)).text, path)))
     expect([opened.status, opened.text.includes('the payload')]).toEqual([200, true])
     expect(await views()).toBe(3)
