@@ -1,4 +1,4 @@
-// One-time links: setup of the first administrator, invitations, password resets. Each can be used once.
+// One-time links: setup of the first administrator, invitations, password resets.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { hashToken, newRandomToken } from '../crypto/tokens.ts'
@@ -33,8 +33,8 @@ type ToMail = Omit<WaitingMails['account_mail'], 'token'> & { accountId: number 
 type Forgotten = { email: string; visit: Visit; language: Language }
 
 /**
- * The administrator who creates a link, their session, and the nonce of the page: `conflict` is thrown if it
- * was spent.
+ * The administrator who creates a link, their session, and the nonce of the page. Throws `conflict` if the
+ * nonce is spent.
  */
 type By = { by: Account; session: number; nonce: PageNonce | null }
 
@@ -46,10 +46,10 @@ export type AccountLinksOptions = {
   inLine: InLine
   limit: Pick<SignInLimit, 'tryLink' | 'tryReset'>
   keyring: Keyring
-  /** Null while no mail is sent. */
+  /** Null if this server sends no mail. */
   mailLimit: MailLimit | null
   onError: (cause: unknown) => void
-  /** Called once the setup link has made the first administrator. */
+  /** Called when the setup link has created the first administrator. */
   onSetUp: () => void
 }
 
@@ -62,22 +62,22 @@ export function createAccountLinks(options: AccountLinksOptions) {
     return token
   }
 
-  /** The same, and sends the link for this account. */
+  /** Adds a link, and sends it by mail for this account. */
   async function addAndMail(link: LinkToAdd, { accountId, ...waiting }: ToMail): Promise<string> {
     const token = newRandomToken()
     const body = sealMail({ ...waiting, token }, { field: 'account_mail', accountId, keyring })
     return add({ ...link, mail: { accountId, body } }, token)
   }
 
-  /** Null once there is an administrator. A new link replaces the previous one. */
+  /** Returns null if there is an administrator. A new link replaces the previous one. */
   async function createSetupLink(): Promise<string | null> {
     if (await accountLinks.hasAdmin()) return null
     return add({ ...NOBODY, purpose: 'setup', isAdmin: true })
   }
 
   /**
-   * Sends the link when it is given a language. Throws `invalid` for a malformed address or one that has an
-   * account, and `too_many_mails`.
+   * Creates an invitation, and mails it if a language is given. Throws `invalid` for a malformed address or
+   * one with an account, and `too_many_mails`.
    */
   async function invite(
     input: { email: string; isAdmin: boolean; mailIn?: Language | null } & By,
@@ -96,9 +96,8 @@ export function createAccountLinks(options: AccountLinksOptions) {
   }
 
   /**
-   * Sends a link for a new password to the owner of this address, if it has an account. Whether it has one
-   * shows neither in the outcome nor in the time until then. Throws `too_many` for too many requests from one
-   * network address.
+   * Mails a reset link to this address if it has an account. Neither outcome nor duration reveals whether it
+   * has one. Throws `too_many` for too many requests from one network address.
    */
   async function sendReset({ email, visit, language }: Forgotten): Promise<void> {
     if (mailLimit === null) throw notFound()
@@ -122,8 +121,8 @@ export function createAccountLinks(options: AccountLinksOptions) {
   }
 
   /**
-   * Includes the link's address, if known. Null for a link that was used or has expired.
-   * Throws `too_many` after too many wrong links.
+   * Resolves to the link with its e-mail address, if known; null if it was used or has expired. Throws
+   * `too_many` after too many wrong links.
    */
   async function findLink(token: string, { ip }: Visit): Promise<AccountLink | null> {
     const link = await limit.tryLink(ip, await accountLinks.findLink(hashToken(token)))
@@ -135,7 +134,10 @@ export function createAccountLinks(options: AccountLinksOptions) {
     return { ...link, email: (await accounts.findById(link.accountId))?.email ?? null }
   }
 
-  /** Throws `invalid` with the invalid fields, `not_found` when the link was used or has expired. */
+  /**
+   * Sets the password by a link. Throws `invalid` with the invalid fields, `not_found` if the link was used
+   * or has expired.
+   */
   async function useLink(input: {
     token: string
     email: string

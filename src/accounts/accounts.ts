@@ -28,8 +28,8 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
   }
 
   /**
-   * `revoke` also removes the API tokens, invitations, reset links and webhooks that were created with the
-   * old password.
+   * Sets a new password. `revoke` also removes the API tokens, invitations, reset links and webhooks that
+   * were created with the old one.
    */
   async function setPassword(input: { email: string; password: string; revoke?: boolean }): Promise<void> {
     const { password, revoke = false } = input
@@ -43,8 +43,8 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
   }
 
   /**
-   * Removes its invitations and reset links, not its pushes. Throws `not_found`, or `conflict` for the last
-   * one.
+   * Demotes an administrator, and removes their invitations and reset links but not their pushes. Throws
+   * `not_found`, or `conflict` for the last one.
    */
   async function unmakeAdmin(email: string): Promise<void> {
     const { id, isAdmin } = await requireAccount(email)
@@ -52,8 +52,8 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
   }
 
   /**
-   * Disables the account, removes its pushes in small steps, then removes it. Can be repeated after an
-   * interruption.
+   * Disables the account, removes its pushes in small steps, then removes it. Idempotent, so it can be
+   * repeated after an interruption.
    */
   async function removeAccount(email: string, { keepAdmin = false } = {}): Promise<{ pushes: number }> {
     const id = await idOf(email)
@@ -74,17 +74,17 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     requireAccount,
     findAccount: accounts.findAccount,
     setPassword,
-    /** Works for a disabled account too. Throws `not_found`. */
+    /** Promotes an account, even a disabled one. Throws `not_found`. */
     makeAdmin: async (email: string) => accounts.setAdmin({ id: await idOf(email), isAdmin: true }),
     unmakeAdmin,
     /**
-     * Its API tokens stop working at once; its pushes stay. With `keepAdmin`, throws `conflict` for the last
-     * administrator.
+     * Disables an account and its API tokens at once; its pushes stay. With `keepAdmin`, throws `conflict`
+     * for the last administrator.
      */
     disableAccount: async (email: string, { keepAdmin = false } = {}) =>
       accounts.setDisabled({ id: await idOf(email), disabled: true, keepAdmin }),
     enableAccount: async (email: string) => accounts.setDisabled({ id: await idOf(email), disabled: false }),
-    /** For an owner who has lost both the phone and the recovery codes. */
+    /** Turns off the second factor, for an owner who has lost both the phone and the recovery codes. */
     turnOffTwoFactor: async (email: string) => twoFactor.remove(await idOf(email)),
     removeAccount,
     findById: accounts.findById,

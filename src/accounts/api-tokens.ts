@@ -54,7 +54,9 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
     if ((await listApiTokens(email)).some((token) => token.id === id)) await apiTokens.removeApiToken(id)
   }
 
-  /** A token and its account; null for an unknown token or a disabled account. Records the use. */
+  /**
+   * Resolves to a token and its account; null for an unknown token or a disabled account. Records the use.
+   */
   async function authenticate(
     apiToken: string,
     onError: (cause: unknown) => void,
@@ -67,7 +69,7 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
   return { createApiToken, listApiTokens, revokeApiToken, revokeOwn, authenticate }
 }
 
-/** An exact name wins over a prefix. */
+/** Picks a token by its name or prefix. An exact name wins. */
 function pick(tokens: NamedToken[], nameOrPrefix: string): NamedToken {
   const named = tokens.find(({ name }) => name === nameOrPrefix)
   const fitting = named ? [named] : tokens.filter(({ prefix }) => isPrefix(prefix, nameOrPrefix))

@@ -7,15 +7,18 @@ import type { createScorePassword } from './password-score.ts'
 
 export type Passwords = ReturnType<typeof createPasswords>
 
-/** Imported accounts have such a hash until they sign in; then the password is hashed with argon2id. */
+/**
+ * Whether a hash is bcrypt. Imported accounts have one until they sign in; then the password is hashed with
+ * argon2id.
+ */
 export function isBcrypt(hash: string): boolean {
   return /^\$2[abxy]?\$/.test(hash)
 }
 
-/** bcrypt as Ruby and most others do it: over the first 72 bytes. Bun would digest longer passwords first. */
+/** bcrypt reads the first 72 bytes, as in Ruby and most others. Bun would hash longer passwords first. */
 const BCRYPT_BYTES = 72
 
-/** Hashing and verifying work on another thread. */
+/** Hashes and verifies passwords on another thread. */
 export function createPasswords(
   { memoryKib, passes }: Argon2Cost,
   { nameOfInstance = (): string => 'Oncebox' } = {},
@@ -23,7 +26,7 @@ export function createPasswords(
   let nobody: Promise<string> | null = null
   let scoring: Promise<ReturnType<typeof createScorePassword>> | null = null
 
-  /** Throws `invalid`, on the field `password`: for a short password, and one that is easily guessed. */
+  /** Throws `invalid`, with the field `password`, for a short or easily guessed password. */
   async function requireGoodPassword(password: string, email: string): Promise<void> {
     const problem = passwordProblem(password)
     if (problem !== null) throw invalidFields({ password: [problem] })
@@ -36,7 +39,7 @@ export function createPasswords(
     return Bun.password.hash(password, { algorithm: 'argon2id', memoryCost: memoryKib, timeCost: passes })
   }
 
-  /** Takes equally long without a hash, so that the time does not reveal which accounts exist. */
+  /** Takes equally long without a hash, so that timing does not reveal which accounts exist. */
   async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
     nobody = nobody ?? hashPassword('nobody has this password')
     const tested = hash ?? (await nobody)

@@ -1,4 +1,4 @@
-// Accounts as administrators see them: address, last sign-in and used space. No content of their pushes.
+// Accounts as administrators see them: address, last sign-in and used space, but nothing of their pushes.
 
 import { type ListedAccount, PEOPLE_PAGE_SIZE } from '../domain/account.ts'
 import type { Usage } from '../store/accounts-contract.ts'
@@ -12,7 +12,9 @@ export function createPeople(store: Pick<Store, 'people'>) {
   const { listPeople, measureUsage, countUnprotectedAdmins } = store.people
 
   return {
-    /** `total` and `pages` count everybody whose address contains `search`. A page past the end is empty. */
+    /**
+     * `total` and `pages` count all accounts whose address contains `search`. A page past the end is empty.
+     */
     listPeople: async (asked: { search: string; pageNumber: number }) => {
       const { people, total } = await listPeople(asked)
       const listed: Person[] = []

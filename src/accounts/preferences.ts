@@ -1,8 +1,7 @@
-// What an account has chosen: the message for its secret links, the limits that it asked to use again, and
-// the mails that it gets.
-//
-// Choices are kept on the server, not in the browser, so that they follow the account to every device, work
-// without JavaScript and leave nothing on a shared computer. They hold no content, name or passphrase.
+// Preferences of an account: its message for secret links, the limits that it asked to use again, and the
+// mails that it wants. Kept on the server, not in the browser, so that they follow the account to every
+// device, work without JavaScript and leave nothing on a shared computer. They hold no content, name or
+// passphrase.
 
 import type { Account } from '../domain/account.ts'
 import { invalidFields } from '../domain/errors.ts'
@@ -13,7 +12,7 @@ import type { NewPush, PushLimits } from '../domain/new-push.ts'
 import { choicesOf, fitChoices, NO_CHOICES, type PushChoices } from '../domain/push-choices.ts'
 import type { Store } from '../store/contract.ts'
 
-/** Of which events an account wants to be told by mail, and in which language. */
+/** The events that an account wants mail about, and the language of these mails. */
 export type MailWishes = { events: readonly EventType[]; language: Language }
 
 export type Preferences = ReturnType<typeof createPreferences>
@@ -25,13 +24,14 @@ export type PreferencesOptions = {
 }
 
 export function createPreferences({ store: { preferences }, limits, onError }: PreferencesOptions) {
-  /** Of the message. Null without an account, and for the standard message. */
+  /** Resolves to the account's message; null without an account, and for the standard message. */
   async function findTemplate(account: Account | null): Promise<string | null> {
     return (account && (await preferences.find(account.id)))?.template ?? null
   }
 
   /**
-   * An empty text restores the standard message. Throws `invalid` for a text without the place for the link.
+   * Saves the message. An empty text restores the standard one. Throws `invalid` for a text without the
+   * placeholder for the link.
    */
   async function keepTemplate({ id: accountId }: Account, text: string): Promise<void> {
     const template = tidyMessage(text)
@@ -40,13 +40,16 @@ export function createPreferences({ store: { preferences }, limits, onError }: P
     await preferences.keep({ accountId, template: template === '' ? null : template })
   }
 
-  /** Fitted to the current limits, which may have changed since. Without an account there are no choices. */
+  /**
+   * Resolves to the choices, clamped to the current limits, which may have changed since; null without an
+   * account.
+   */
   async function findChoices(account: Account | null): Promise<PushChoices> {
     const kept = account && (await preferences.find(account.id))
     return kept === null ? NO_CHOICES : fitChoices(kept, limits)
   }
 
-  /** Writes only when something has changed. Never throws, because the push has been created already. */
+  /** Saves the choices if they have changed. Never throws, because the push is already created. */
   async function rememberChoices({ id: accountId }: Account, push: NewPush): Promise<void> {
     const choices = choicesOf(push, limits)
     try {

@@ -1,4 +1,4 @@
-// Signing in with a password and, if the account has one, a second factor; and the resulting sessions.
+// Sign-in with a password and, if the account has one, a second factor; and the resulting sessions.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { openForAccount, openJson, sealJson } from '../crypto/sealed-field.ts'
@@ -14,12 +14,12 @@ import type { Store } from '../store/contract.ts'
 import { isBcrypt, type Passwords } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 
-/** The token goes into a cookie and is not available later. */
+/** The token goes into a cookie, and is not stored. */
 export type NewSession = { account: Account; sessionToken: string }
 
 export type SignIn =
   | ({ outcome: 'signed_in' } & NewSession)
-  /** The password is right; the form sends `pending` back together with the code. */
+  /** The password is right; the form returns `pending` together with the code. */
   | { outcome: 'code_needed'; pending: string }
   | { outcome: 'refused' }
 
@@ -28,7 +28,7 @@ type Given = { password: string; visit: Visit }
 export type CurrentSession = {
   account: Account
   session: Session
-  /** The token against CSRF that every form of this session contains. */
+  /** The CSRF token that every form of this session contains. */
   formToken: string
   isFormToken(given: string): boolean
 }
@@ -51,12 +51,12 @@ const PENDING_LIFETIME = 10 * MINUTE
 const PENDING = { subkey: 'owner', subject: new Uint8Array(), field: 'pending sign-in' } as const
 
 /**
- * A sign-in without its code yet. `proof` binds to password and second factor; `until` in milliseconds since
- * 1970.
+ * A sign-in that waits for its code. `proof` binds it to password and second factor; `until`: milliseconds
+ * since 1970.
  */
 type Pending = { accountId: number; email: string; until: number; proof: string }
 
-/** The addresses of an account's current sessions, by its e-mail address. */
+/** Resolves to the addresses of an account's current sessions, by its e-mail address. */
 export function createKnownAddresses({ accounts, sessions }: Pick<Store, 'accounts' | 'sessions'>) {
   return async (email: string): Promise<string[]> => {
     const parsed = parseEmail(email)
@@ -87,7 +87,7 @@ export function createSessions(options: SessionsOptions) {
     if (found === null || !isRight || found.account.disabledAt !== null) return { outcome: 'refused' }
     if (isBcrypt(found.passwordHash)) {
       await rehash(found, input)
-      // Reads the account again: another sign-in may have been first.
+      // Reads the account again, because another sign-in may have rehashed it first.
       return trySignIn(input)
     }
     if (found.totpSecret === null) return begin(found, input.visit)
@@ -97,21 +97,21 @@ export function createSessions(options: SessionsOptions) {
     return { outcome: 'code_needed', pending: sealJson(pending, keyring, PENDING) }
   }
 
-  /** The hash of an imported account becomes argon2id as soon as its password is known. */
+  /** Replaces the hash of an imported account by argon2id as soon as its password is known. */
   async function rehash({ account: { id }, passwordHash: tested }: Credentials, given: Given): Promise<void> {
     const passwordHash = await inLine(given.visit.ip, () => hashPassword(given.password))
     await store.accounts.rehashPassword({ id, tested, passwordHash })
   }
 
-  /** The sign-in whose password was right within the last 10 minutes, else null. */
+  /** Returns the sign-in whose password was right within the last 10 minutes, else null. */
   function readPending(text: string): Pending | null {
     const pending = openJson<Pending>(text, keyring, PENDING)
     return pending === null || now() >= pending.until ? null : pending
   }
 
   /**
-   * `code` comes from the authenticator app or is a recovery code. Each works only once. Throws `too_many`
-   * after too many wrong codes.
+   * `code`: from the authenticator app, or a recovery code. Each works once. Throws `too_many` after too many
+   * wrong codes.
    */
   function confirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
     return limit.tryCode(input.pending.accountId, {
@@ -141,21 +141,27 @@ export function createSessions(options: SessionsOptions) {
   async function begin({ account, passwordHash }: Credentials, visit: Visit): Promise<SignIn> {
     const sessionToken = newRandomToken()
     const hash = hashToken(sessionToken)
-    // Nobody else has the token of a session that was begun after all.
+    // If the session began despite the error, its token is unknown to all.
     await store.sessions
       .addSession({ accountId: account.id, hash, visit, tested: passwordHash })
       .catch(rethrowWithoutDoubt)
     return { outcome: 'signed_in', account, sessionToken }
   }
 
-  /** For a new account, or one whose password was just set with a link. Refuses if it has a second factor. */
+  /**
+   * Begins a session for a new account, or one whose password was just set with a link. Refuses if it has a
+   * second factor.
+   */
   async function beginFor(account: Account, visit: Visit): Promise<SignIn> {
     const found = await store.accounts.findCredentials(account.email)
     if (found === null || found.totpSecret !== null) return { outcome: 'refused' }
     return begin(found, visit)
   }
 
-  /** Null for an unknown token. Records the use, which keeps the session alive, unless `isUse` is false. */
+  /**
+   * Resolves to null for an unknown token. Records the use, which keeps the session alive, unless `isUse` is
+   * false.
+   */
   async function findSession(
     sessionToken: string,
     { isUse, onError }: { isUse: boolean; onError: (cause: unknown) => void },
@@ -168,8 +174,8 @@ export function createSessions(options: SessionsOptions) {
   }
 
   /**
-   * Ends every other session and, with `revoke`, what was created with the old password. False when `current`
-   * is wrong. Throws `invalid` for a bad new password.
+   * Changes the password, and ends every other session; with `revoke`, also removes what was created with the
+   * old password. Resolves to false if `current` is wrong. Throws `invalid` for a bad new password.
    */
   async function changePassword(
     { account, session }: Pick<CurrentSession, 'account' | 'session'>,
@@ -183,7 +189,7 @@ export function createSessions(options: SessionsOptions) {
   }
 
   /**
-   * The hash that the password was tested against, for `confirm`; null when the password is wrong.
+   * Resolves to the hash that the password was tested against, for `confirm`; null if the password is wrong.
    * Throws `too_many` after too many wrong ones.
    */
   function testPassword(
@@ -197,7 +203,7 @@ export function createSessions(options: SessionsOptions) {
     return limit.tryPassword({ email, address: visit.ip }, { work, isRight: (hash) => hash !== null })
   }
 
-  /** Whether the code is right; accepts recovery codes too. Each code is accepted once. Throws `too_many`. */
+  /** Whether the code, or recovery code, is right. Each is accepted once. Throws `too_many`. */
   function isCode({ id, email }: Account, code: string): Promise<boolean> {
     const work = async () => {
       const found = await store.accounts.findCredentials(email)
@@ -206,7 +212,7 @@ export function createSessions(options: SessionsOptions) {
     return limit.tryCode(id, { work, isRight: Boolean })
   }
 
-  /** Whether the password (and the code, with a second factor) was confirmed recently in this session. */
+  /** Whether the password (and with a second factor the code) was confirmed recently in this session. */
   function isConfirmed({ confirmedAt }: Session): boolean {
     const age = now() - confirmedAt
     return age >= 0 && age < CONFIRMATION_LIFETIME
@@ -224,7 +230,7 @@ export function createSessions(options: SessionsOptions) {
     testPassword,
     isCode,
     isConfirmed,
-    /** False when the session has ended or the password has changed since the test. */
+    /** Resolves to false if the session has ended or the password has changed since the test. */
     confirm: ({ id }: Session, tested: string): Promise<boolean> =>
       store.sessions.confirmSession({ id, tested }),
     listSessions: (account: Account): Promise<Session[]> => store.sessions.listSessions(account.id),
@@ -234,7 +240,7 @@ export function createSessions(options: SessionsOptions) {
   }
 }
 
-/** Changes with the password and the second factor, and reveals neither. */
+/** Returns a digest that changes with the password and the second factor, and reveals neither. */
 function proofOf({ account, passwordHash, totpSecret }: Credentials): string {
   const parts = [account.id, passwordHash, totpSecret?.toHex() ?? '']
   return hashToken(parts.join(' ')).toString('base64url')

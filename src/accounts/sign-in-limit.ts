@@ -1,5 +1,5 @@
 // Limits on tries of passwords, codes, one-time links and sign-ups, over all nodes. A try is counted before
-// the work starts, and taken back if it succeeds or the store is away.
+// the work starts, and uncounted if it succeeds or the store is away.
 
 import { parseEmail } from '../domain/account.ts'
 import { isOutage, rethrowWithoutDoubt, tooMany } from '../domain/errors.ts'
@@ -15,28 +15,34 @@ const budgetOf = (kind: string, tries: number) => (key: string) => ({
   window: WINDOW,
 })
 
-/** For one account from one address. Typing errors stay far below, and others are not locked out. */
+/**
+ * Wrong tries for one account from one address. Typing errors stay far below, and people at other addresses
+ * are not locked out.
+ */
 const ofPair = budgetOf('pair', 10)
-/** For one account from all addresses. At this rate a password of twelve characters cannot be guessed. */
+/**
+ * Wrong tries for one account from all addresses. At this rate a password of twelve characters cannot be
+ * guessed.
+ */
 const ofAccount = budgetOf('account', 100)
-/** From one address for all accounts. Wrong tries beyond it are refused as too many. */
+/** Wrong tries from one address for all accounts. */
 const ofAddress = budgetOf('address', 50)
-/** For each account beyond that limit, so that a neighbour behind the same address can still sign in. */
+/** Tries per account beyond that limit, so that a neighbour behind the same address can still sign in. */
 const OWN_TRIES_OF_PAIR = 3
-/** From one address in any case, because each try costs the server time. */
+/** All tries from one address, because each costs the server time. */
 const ofAddressInAll = budgetOf('address in all', 300)
-/** For the codes of one account, which are short. These callers already know the password. */
+/** Wrong codes for one account. Codes are short, but these callers already know the password. */
 const ofCodes = budgetOf('codes', 10)
 /** Sign-ups from one network address whose e-mail address is taken. */
 const ofTakenEmails = budgetOf('taken e-mails', 10)
 /** Accounts created from one network address. */
 const ofNewAccounts = budgetOf('new accounts', 50)
-/** One-time links that do not exist, from one address. A valid link always works. */
+/** Unknown one-time links from one address. A valid link always works. */
 const ofWrongLinks = budgetOf('wrong links', 30)
 
-/** Links for a new password that are asked for from one network address. */
+/** Reset links requested from one network address. */
 const ofResets = budgetOf('resets', 20)
-/** For one account. The last mail that was sent stays good, so others cannot keep its owner from a link. */
+/** Reset links for one account. The last one stays valid, so others cannot keep the owner from a link. */
 const ofResetsOfAccount = budgetOf('resets of account', 3)
 
 export type Attempt<T> = { work: () => Promise<T>; isRight: (result: T) => boolean }
@@ -44,15 +50,17 @@ export type Attempt<T> = { work: () => Promise<T>; isRight: (result: T) => boole
 export type SignInLimitOptions = {
   budgets: SharedState['budgets']
   now: Now
-  /** The key under which an address is counted; null for an address without limits. */
+  /** Returns the key under which an address is counted; null for an address without limits. */
   clientOf: (address: string) => string | null
-  /** Addresses with a session of this account. Guesses from elsewhere do not lock them out. */
+  /**
+   * Resolves to the addresses with a session of this account, which guesses from elsewhere do not lock out.
+   */
   knownAddresses: (email: string) => Promise<string[]>
 }
 
 export type SignInLimit = ReturnType<typeof createSignInLimit>
 
-/** Every function may throw `too_many` with the seconds to wait. */
+/** Makes the limits. Every function may throw `too_many` with the seconds to wait. */
 export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: SignInLimitOptions) {
   type From = { email: string; address: string }
 
@@ -61,7 +69,10 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     return (await knownAddresses(email)).some((known) => clientOf(known) === from)
   }
 
-  /** `address` is the budget of the address, null where there is none; a known address is only looked at. */
+  /**
+   * Returns the budgets of a try. `address`: that of the network address, null if it has none; for a known
+   * address it is only checked, not used.
+   */
   function budgetsOf(from: From, isKnown: boolean) {
     const client = clientOf(from.address)
     const account = parseEmail(from.email) ?? 'none'
@@ -75,7 +86,9 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
 
   const take: SharedState['budgets']['take'] = (attempt) => budgets.take(attempt).catch(rethrowWithoutDoubt)
 
-  /** Does not count a refused try, so that nobody can use up the tries of others. */
+  /**
+   * Runs a try of a password. A refused try is not counted, so an attacker cannot use up the tries of others.
+   */
   async function tryPassword<T>(from: From, attempt: Attempt<T>): Promise<T> {
     const { address, counts, looks } = budgetsOf(from, await isKnown(from))
     const isOfAddress = ({ name }: Budget) => name === address?.name
@@ -93,13 +106,13 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     return result
   }
 
-  /** Null when the link is wrong. */
+  /** Passes a found link on, and counts a wrong one, which is null. */
   async function tryLink<T>(address: string, link: T | null): Promise<T | null> {
     if (link === null) await count([ofWrongLinks(clientOf(address) ?? 'here')])
     return link
   }
 
-  /** `work` creates an account, or throws. */
+  /** Runs a sign-up. `work` creates the account, or throws. */
   async function trySignUp<T>(address: string, work: () => Promise<T>): Promise<T> {
     const client = clientOf(address)
     const taken = ofTakenEmails(client ?? 'here')
@@ -108,7 +121,7 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     return countAttempt(states.slice(-1), { work, isRight: () => true })
   }
 
-  /** Whether a link may be sent now. Counts the same for an address that has no account. */
+  /** Whether a link may be sent now. Counts addresses without an account, too. */
   async function tryReset({ email, address }: From): Promise<boolean> {
     const client = clientOf(address)
     if (client !== null) await count([ofResets(client)])
@@ -127,7 +140,7 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     return states
   }
 
-  /** Takes the count back if the work succeeds, and if the store is away so that the same try comes again. */
+  /** Uncounts the try if the work succeeds, and if the store is away, so that it can be retried. */
   async function countAttempt<T>(counted: readonly BudgetState[], { work, isRight }: Attempt<T>): Promise<T> {
     try {
       const result = await work()

@@ -1,4 +1,4 @@
-// Signing up: anybody may create an account, where the instance allows it.
+// Sign-up: anyone may create an account, if the instance allows it.
 
 import type { Account } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
@@ -15,7 +15,9 @@ export type SignUpOptions = {
   limit: Pick<SignInLimit, 'trySignUp'>
 }
 
-/** Throws `invalid`, `conflict` for an e-mail address that has an account, and `too_many`. */
+/**
+ * Creates an account. Throws `invalid`, `conflict` for an e-mail address that has an account, and `too_many`.
+ */
 export function createSignUp({ accounts, inLine, limit }: SignUpOptions) {
   return (given: { email: string; password: string; visit: Visit }): Promise<Account> => {
     const { email, password, visit } = given

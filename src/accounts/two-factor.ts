@@ -24,8 +24,8 @@ export type TwoFactorOptions = {
 
 export function createTwoFactor({ store, keyring, limit, now, systemNow }: TwoFactorOptions) {
   /**
-   * A secret for an authenticator app, which is stored only once a code proves that the app has it. A session
-   * gets the same one for an hour on every node, so that a reload shows the one that was scanned; one that
+   * Offers a secret for an authenticator app, which is stored once a code proves that the app has it. A
+   * session gets the same secret for an hour on every node, so that a reload shows the scanned one; one that
    * was turned on is never offered again.
    */
   async function offer({ id, email }: Account, { session, issuer }: { session: Session; issuer: string }) {
@@ -35,13 +35,13 @@ export function createTwoFactor({ store, keyring, limit, now, systemNow }: TwoFa
     return { secret, uri: totpUri({ secret, email, issuer }) }
   }
 
-  /** The same offer again, after a wrong code. Null when `secret` is not well-formed. */
+  /** Repeats the offer after a wrong code. Returns null if `secret` is malformed. */
   function offerAgain(secret: string, { email }: Account, issuer: string) {
     return isTotpSecret(secret) ? { secret, uri: totpUri({ secret, email, issuer }) } : null
   }
 
   /**
-   * The recovery codes, shown once; null when the code is wrong, or when a second factor is already on.
+   * Resolves to the recovery codes, shown once; null if the code is wrong, or a second factor is already on.
    * Throws `too_many`.
    */
   async function turnOn(account: Account, given: { secret: string; code: string }): Promise<string[] | null> {

@@ -1,5 +1,5 @@
-// The answers of the API, one table for each. Their TypeScript types and the reference come from these
-// tables, and tests validate every answer against them.
+// The answers of the API, one table each. Their TypeScript types and the reference derive from these tables,
+// and tests validate every answer against them.
 
 import { AUDIT_KINDS } from '../domain/audit.ts'
 import { EVENT_TYPES } from '../domain/events.ts'
@@ -162,7 +162,7 @@ const webhook = {
 }
 const listedWebhook = closed(webhook, 'A webhook of yours.')
 
-/** By the names that the reference gives them. */
+/** The schemas, by their names in the reference. */
 export const ANSWERS = {
   CreatedPush: closed(
     { ...push, ...labels, ...createdFiles },
@@ -241,5 +241,5 @@ export const ANSWERS = {
 
 export type AnswerName = keyof typeof ANSWERS
 
-/** The JSON of an answer. */
+/** The JSON of an answer, by the name of its schema. */
 export type AnswerBody<Name extends AnswerName> = Static<(typeof ANSWERS)[Name]>

@@ -1,15 +1,15 @@
 // Reads the Authorization header: the words that may be an API token, in every scheme that clients use.
 
 export type Authorization = {
-  /** Each may be the token; the first valid one counts. */
+  /** Candidates for the token; the first valid one counts. */
   words: string[]
   /** Whether the scheme says that this is an API token, so that an invalid one is refused. */
   isClaim: boolean
 }
 
 /**
- * Bearer (RFC 6750), `Token …` and `Token token=…` (as Rails reads them), Basic (RFC 7617) with the token in
- * any of its places, and the token alone. Other schemes, such as Digest, have no words.
+ * Reads Bearer (RFC 6750), `Token …` and `Token token=…` (as Rails does), Basic (RFC 7617) with the token in
+ * any part, and a bare token. Other schemes, such as Digest, yield no words.
  */
 export function readAuthorization(header: string | null): Authorization {
   const value = header?.trim() ?? ''
@@ -35,7 +35,8 @@ function tokenParameter(parameters: string): string | null {
 }
 
 /**
- * User and password, or the only word; last the undecoded word, since some clients do not encode the token.
+ * Returns user and password, or the only word, then the undecoded credentials, since some clients do not
+ * encode the token.
  */
 function wordsOfBasic(credentials: string): string[] {
   const decoded = Buffer.from(credentials, 'base64').toString('utf8')

@@ -6,7 +6,7 @@ import type { Asked } from '../http/door/router.ts'
 import type { Downloads, GrantedDownload } from '../pushes/downloads.ts'
 import type { Span } from '../pushes/granted-files.ts'
 
-/** More than a single range needs. A longer header is ignored. */
+/** Longer than any single range. A longer header is ignored. */
 const MAX_RANGE_CHARACTERS = 100
 /** Answers up to this size carry Content-Length; larger ones are streams. */
 const WHOLE_BYTES = 1024 * 1024
@@ -41,7 +41,10 @@ async function bodyOf(download: GrantedDownload, span: Span) {
   return span.end - span.start <= WHOLE_BYTES ? readWhole(download, span) : stream(download, span)
 }
 
-/** Null for the whole. An archive has no ranges: it would have to be read from its start each time. */
+/**
+ * Returns null for the whole file. An archive supports no ranges: it would have to be read from its start
+ * each time.
+ */
 function readSpan({ headers }: Request, { id, size }: GrantedDownload): Span | null | 'unsatisfiable' {
   const condition = headers.get('if-range')
   const range = headers.get('range')
@@ -51,7 +54,9 @@ function readSpan({ headers }: Request, { id, size }: GrantedDownload): Span | n
 
 const etagOf = (id: string) => `"${id}"`
 
-/** Reads a Range header (RFC 9110, 14.1.2). Null for anything but a single range of bytes: it is ignored. */
+/**
+ * Reads a Range header (RFC 9110, 14.1.2). Returns null to ignore it, unless it is a single range of bytes.
+ */
 function parseRange(header: string, size: number): Span | null | 'unsatisfiable' {
   if (header.length > MAX_RANGE_CHARACTERS) return null
   const match = /^bytes=\s*(?:(\d+)\s*)?-\s*(?:(\d+)\s*)?$/i.exec(header)
@@ -73,7 +78,7 @@ async function readWhole(download: GrantedDownload, span: Span): Promise<Buffer<
   }
 }
 
-/** Reads no faster than the client does. An error in the middle resets the connection. */
+/** Streams no faster than the client reads. An error in the middle resets the connection. */
 function stream(download: GrantedDownload, span: Span): ReadableStream<Uint8Array> {
   const segments = download.read(span)
   return new ReadableStream<Uint8Array>(

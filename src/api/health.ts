@@ -1,4 +1,5 @@
-// Answers `GET /readyz`: ready or not for everybody, and each part by its name for those who may know.
+// Answers `GET /readyz`: ready or not; for administrators and programs of this machine also each part by its
+// name.
 
 import { isLoopbackAddress } from '../domain/client.ts'
 import { answerJson } from '../http/answers.ts'
@@ -21,7 +22,7 @@ export type ReadyOptions = {
 
 export function createAnswerReady({ lookAtHealth, isAdmin, ...place }: ReadyOptions) {
   return async ({ exchange }: Asked): Promise<Response> => {
-    // At once, because each may wait for a database that hangs.
+    // Look at both at once, because each may wait for a database that hangs.
     const [{ isReady: ready, findings }, mayKnow] = await Promise.all([
       lookAtHealth(),
       isOnThisMachine(exchange, place) || isAdmin(exchange),
@@ -34,10 +35,9 @@ export function createAnswerReady({ lookAtHealth, isAdmin, ...place }: ReadyOpti
 type Place = Pick<ReadyOptions, 'hasUndeclaredProxy' | 'baseUrl' | 'hasTrustedProxies'>
 
 /**
- * Whether a program of this machine asks. Behind a reverse proxy that is not declared, everybody comes from
- * loopback: so details are kept back when anything hints at one. That is a forwarding header, also of an
- * earlier request, or a public base URL without --trusted-proxy. A Host other than loopback may be a web
- * page's (DNS rebinding).
+ * Whether a program of this machine asks. Behind an undeclared reverse proxy every client connects from
+ * loopback. So any hint of one withholds the details: a forwarding header, of an earlier request too, or a
+ * public base URL without --trusted-proxy. A Host other than loopback may be a web page's (DNS rebinding).
  */
 function isOnThisMachine({ request, clientAddress, host }: Exchange, place: Place): boolean {
   if (!isLoopbackAddress(clientAddress) || host === null || !isLoopbackHost(host)) return false

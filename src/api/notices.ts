@@ -1,5 +1,4 @@
-// What an account is told: its events, for programs that ask for them, and its webhooks, made, listed, tried
-// and deleted.
+// The endpoints of notices: an account's events, by long polling, and its webhooks.
 
 import { notFound } from '../domain/errors.ts'
 import { formatTime, SECOND } from '../domain/time.ts'

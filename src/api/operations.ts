@@ -29,11 +29,11 @@ export type Operation = {
   summary: string
   description?: string
   id: string
-  /** In the query and in headers. */
+  /** Parameters in the query and in headers. */
   parameters?: readonly Parameter[]
   body?: BodyName
   answer: [status: 200 | 201, schema: AnswerName, description: string]
-  /** Besides those that follow from the URL, the parameters and the body. */
+  /** Refusals besides those that follow from the URL, the parameters and the body. */
   refused?: readonly Refused[]
 }
 

@@ -1,5 +1,5 @@
-// The parameters of the API in paths, queries and headers: as the reference shows them, and how they are
-// read.
+// The parameters of the API in paths, queries and headers: how they are read, and how the reference shows
+// them.
 
 import { MAX_PAGE } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
@@ -8,7 +8,7 @@ import type { Asked } from '../http/door/router.ts'
 import { type TSchema, Type } from '../http/intake/members.ts'
 import { KEY_LENGTH } from '../pushes/idempotency.ts'
 
-/** What the server gives a push, and what imported pushes keep. */
+/** The format of tokens: those of this server, and those that imported pushes keep. */
 export const URL_TOKEN = {
   pattern: '^([0-9a-hjkmnp-tv-z]{26}|[a-z0-9_-]{11,19})$',
   example: '7k3m9qx2vn4t8bw5hj6r0yzacd',
@@ -26,13 +26,15 @@ const inPath = (name: string) => ({ name, in: 'path', required: true })
 const inQuery = (name: string) => ({ name, in: 'query' })
 const inHeader = (name: string) => ({ name, in: 'header' })
 
-/** By their names in the paths of URLs. */
+/** The parameters in paths, by their names in urls.ts. */
 export const PATH_PARAMETERS: readonly Parameter[] = [
   { ...inPath('url_token'), description: 'The token of the push.', schema: Type.String(URL_TOKEN) },
   { ...inPath('id'), description: 'The id of the webhook.', schema: Type.Integer({ minimum: 1 }) },
 ]
 
-/** A percent-encoded character of UTF-8 (RFC 3629, 4). T stands for a byte after the first, X for a digit. */
+/**
+ * A percent-encoded character of UTF-8 (RFC 3629, 4). T stands for a continuation byte, X for a hex digit.
+ */
 const ESCAPED =
   '%[0-7]X|%(?:[Cc][2-9A-Fa-f]|[Dd]X)T|%[Ee](?:0%[ABab]X|[1-9A-CEFa-cef]T|[Dd]%[89]X)T|%[Ff](?:0%[9ABab]X|[1-3]T|4%8X)TT'
     .replaceAll('T', '%[89ABab]X')
@@ -71,7 +73,7 @@ export const PARAMETERS = {
   idempotencyKey: {
     ...inHeader('Idempotency-Key'),
     description: `Makes it safe to repeat a create whose answer was lost: for 24 hours the same key with the same fields answers as the first time and creates nothing. With other fields it is 422. ${KEY_LENGTH.min} to ${KEY_LENGTH.max} printable characters, random, a new one for each push. A key belongs to the account, or without one to the address.`,
-    // No example: programs would send it as their key, all of them the same one.
+    // No example, because programs would all send it as their key.
     schema: Type.String({
       minLength: KEY_LENGTH.min,
       maxLength: KEY_LENGTH.max,
@@ -85,7 +87,7 @@ export function readUrlToken({ params }: Pick<Asked, 'params'>): string {
 }
 
 /**
- * Null if no passphrase was given. Prefers the header, because queries stay in histories and in other
+ * Returns null if no passphrase was given. Prefers the header, because queries stay in histories and in other
  * programs' logs.
  */
 export function readPassphrase(exchange: Exchange): string | null {
@@ -103,19 +105,19 @@ function decodeHeader(value: string): string {
   }
 }
 
-/** Null if none was given. */
+/** Returns null if none was given. */
 export function readBefore(exchange: Exchange): string | null {
   return findInQuery(exchange, PARAMETERS.before.name) || null
 }
 
-/** An empty page number means page 1. */
+/** Reads the page number. An empty one means page 1. */
 export function readPage(exchange: Exchange): number {
   return readNumber(exchange, PARAMETERS.page) ?? 1
 }
 
 type InQuery = { name: string; schema: { minimum?: number; maximum?: number } }
 
-/** Null if none was given. Throws `malformed` for what is no whole number of its range. */
+/** Returns null if none was given. Throws `malformed` unless it is an integer in its range. */
 export function readNumber(exchange: Exchange, { name, schema }: InQuery): number | null {
   const text = findInQuery(exchange, name) || null
   if (text === null) return null

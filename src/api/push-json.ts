@@ -37,7 +37,7 @@ function presentPush({ push, urlToken }: LinkedPush, { baseUrl, now }: PresentOp
   }
 }
 
-/** For create: with name and note, never with the payload. */
+/** Presents the answer to a create: with name and note, never with the payload. */
 export function presentCreated(created: CreatedPush, baseUrl: string): AnswerBody<'CreatedPush'> {
   return {
     ...presentListed(created, { baseUrl, now: created.push.createdAt }),
@@ -45,15 +45,15 @@ export function presentCreated(created: CreatedPush, baseUrl: string): AnswerBod
   }
 }
 
-/** For the owner's lists. */
+/** Presents a push in its owner's lists. */
 export function presentListed(listed: LabelledPush, options: PresentOptions): AnswerBody<'ListedPush'> {
   const { name, note, request } = listed
   const presented = { ...presentPush(listed, options), name, note }
-  // A restore has lost the token of the request.
+  // `request` is null after a restore, which removes the tokens of requests.
   return request === null ? presented : { ...presented, received: true, request: request || null }
 }
 
-/** For retrieve. The last allowed view still presents the push as live. */
+/** Presents a view. The last allowed view still presents the push as live. */
 export function presentView(viewed: Viewed, options: PresentOptions): AnswerBody<'RetrievedPush'> {
   const files = viewed.files.map((file) => ({
     ...presentFile(file),

@@ -27,7 +27,7 @@ import {
 } from './push-json.ts'
 import { type Asked, requireAccount } from './viewer.ts'
 
-/** How one version of the API differs from the others on its paths. */
+/** The differences between the versions of the API, and between the path families of the previous one. */
 export type Surface = {
   /** The allowed names of the object with the fields, the expected one first. */
   wrappers: readonly string[]
@@ -127,7 +127,7 @@ export function createPushEndpoints(options: {
     return answerJson(200, { url: secretLink(addressed, exchange.baseUrl) })
   }
 
-  /** One page of the audit log. */
+  /** Resolves to one page of the audit log. */
   async function listEntries({ exchange, viewer, params }: Asked) {
     const log = await pushes.openLog(readUrlToken({ params }), viewer)
     return (await log.listPage(readPage(exchange))).map(presentEntry)
@@ -140,7 +140,7 @@ export function createPushEndpoints(options: {
     )
   }
 
-  /** Reads the body last, because refusals about the push itself come first. */
+  /** Reads the body last, because refusals of the push itself come first. */
   async function edit({ exchange, viewer, params }: Asked): Promise<Response> {
     const urlToken = readUrlToken({ params })
     const edited = await pushes.edit(urlToken, viewer, () => readEdit(exchange))
@@ -182,7 +182,7 @@ export function createPushEndpoints(options: {
   }
 }
 
-/** A list that lacks what is `damaged`. */
+/** Answers with a list, and a header with the number of damaged items that it lacks. */
 export function answerList(list: readonly object[], { damaged }: { damaged: number }): Response {
   return answerJson(200, list, damaged === 0 ? {} : { 'x-oncebox-left-out': String(damaged) })
 }
@@ -204,7 +204,7 @@ function refusePassphrase(message: string, error: string | null): Response {
   return answerJson(401, body, { 'www-authenticate': 'Bearer' })
 }
 
-/** Says so if this wrong passphrase expired or locked the push. */
+/** Returns the message for a wrong passphrase, which also says if this try expired or locked the push. */
 function explainWrong(push: Push): string {
   const wrong = 'The passphrase is wrong.'
   if (isEndedByTries(push)) return `${wrong} It was the last of too many wrong ones: this push has expired.`

@@ -1,5 +1,4 @@
-// The reference of the API as OpenAPI 3, with the limits of this instance. Generated from the routes when it
-// is first asked for.
+// The reference of the API as OpenAPI 3, with the limits of this instance. Generated when first requested.
 
 import type { PushLimits } from '../domain/new-push.ts'
 import { generateDocument } from '../http/reference.ts'
@@ -34,7 +33,7 @@ const TAGS = {
     'Clients of version 1 work here unchanged: the same pushes under older paths and wrappers. New programs should use version 2. A language may stand in front, as in `/en/p.json`.',
 }
 
-/** The heading above an operation. */
+/** Returns the heading above an operation. */
 function tagOf({ path, guard }: Endpoint): keyof typeof TAGS {
   if (!/^\/api\/(v2|oncebox)\//.test(path)) return 'Previous version'
   if (path === API.version.path) return 'Instance'
@@ -49,7 +48,7 @@ export type ReferenceOptions = {
   anonymousAccess: boolean
 }
 
-/** Makes the document once. */
+/** Returns a function that generates the document once. */
 export function createReference(options: ReferenceOptions): () => Promise<object> {
   let reference: Promise<object> | null = null
   return () => {
@@ -67,8 +66,8 @@ function makeDocument({ limits, version, anonymousAccess }: ReferenceOptions): P
   }))
   return generateDocument(routes, {
     info: { title: 'Oncebox', description: DESCRIPTION, version, license: { name: 'Apache-2.0' } },
-    // Relative to this document (RFC 3986, 5.2), so that it works behind every proxy and below every
-    // sub-path.
+    // Relative to this document (RFC 3986, 5.2), so that it works behind every proxy and under every base
+    // path.
     servers: [{ url: '../..' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     components: {
@@ -105,7 +104,7 @@ function describe(url: Endpoint, { id, body, answer, refused = [], ...operation 
 const ALWAYS = [403, 421, 429, 500, 503] as const
 const OF_BODY = [400, 408, 413, 415, 422, 507] as const
 
-/** Those that hold more than an error. */
+/** The schemas of refusals that hold more than an error. */
 const SCHEMAS: Partial<Record<Refused, AnswerName>> = {
   ...{ 401: 'PassphraseError', 422: 'ValidationError', 500: 'InternalError' },
 }
@@ -125,7 +124,7 @@ function describeAnswer(schema: AnswerName, description: string) {
 
 const TOKENS: Record<string, string[]>[] = [{ token: [] }, { userToken: [] }, { basic: [] }]
 
-/** The tokens that the guard asks for on this instance. */
+/** Returns the tokens that the guard accepts on this instance. */
 function securityOf({ guard }: Endpoint, anonymousAccess: boolean): typeof TOKENS {
   if (guard === 'open') return [{}]
   return guard === 'visitor' && anonymousAccess ? [{}, ...TOKENS] : TOKENS

@@ -15,15 +15,15 @@ type Body = {
   /** The name of the object around the members. */
   wrapper: string
   tableOf: (limits: PushLimits) => Record<string, { schema: TSchema }>
-  /** The members that are needed; one of the ways is enough. */
+  /** The required members; one of the alternatives is enough. */
   waysTo?: (limits: PushLimits) => Record<string, TSchema>[]
-  /** Whether members that it does not name are refused, of JSON and in the brackets of a form. */
+  /** Whether unknown members are refused, in JSON and in the brackets of a form. */
   isClosed?: true
-  /** A member that holds a list: a form repeats its name, which some clients do only where they are told. */
+  /** A member with a list: a form repeats its name. Some clients repeat it only if the document says so. */
   list?: string
   /** A member that a form may send without the brackets, too. */
   plain?: string
-  /** Another body that has the same members. */
+  /** Another body with the same members. */
   like?: 'Push'
   example: object
 }
@@ -32,7 +32,7 @@ const someText = (options = {}) => Type.String({ pattern: '\\S', ...options })
 const SOME_FILES = Type.Array(Type.Any(), { minItems: 1 })
 const ofKind = (kind: string) => Type.String({ enum: [kind] })
 
-/** What a push of each kind needs; a text or files need not name their kind. */
+/** The required members of each kind; a text or files need not name their kind. */
 const WAYS_TO_PUSH = {
   text: { payload: someText(), kind: Type.Optional(ofKind('text')) },
   file: { files: SOME_FILES, kind: Type.Optional(ofKind('file')) },
@@ -43,7 +43,7 @@ const waysToPush = ({ kinds }: PushLimits) => [...kinds].map((kind) => WAYS_TO_P
 
 const OF_PUSH = { tableOf: createPushTable, waysTo: waysToPush, like: 'Push' } as const
 
-/** By the name that the reference gives them. */
+/** The bodies, by their names in the reference. */
 const BODIES = {
   Push: { wrapper: 'push', tableOf: createPushTable, waysTo: waysToPush, example: TEXT_EXAMPLE },
   PushEdit: {
@@ -105,14 +105,14 @@ function schemasOf(table: Record<string, { schema: TSchema }>): Members {
   return Object.entries(table).map(([name, { schema }]) => [name, schema])
 }
 
-/** All members are optional, but for those of one of the ways. */
+/** Describes an object whose members are optional, except those of one of the alternatives. */
 function objectOf(members: Members, ways: Members[]) {
   const anyOf = ways.map((way) => Type.Object(Object.fromEntries(way)))
   const needed = anyOf.length > 1 ? { anyOf } : { required: anyOf[0]?.required }
   return { ...Type.Partial(Type.Object(Object.fromEntries(members))), ...needed }
 }
 
-/** The same members under names with brackets, and files as parts. */
+/** Returns the members under names with brackets, with files as parts. */
 function inBrackets(wrapper: string, members: Members): Members {
   return members.map(([name, schema]) =>
     name === 'files' ? [`${wrapper}[files][]`, partsFor(schema)] : [`${wrapper}[${name}]`, schema],
@@ -126,7 +126,7 @@ function partsFor({ minItems, maxItems, description }: TSchema) {
 }
 
 /**
- * The `requestBody` member of an OpenAPI operation: an object in the wrapper, or the same fields as a form.
+ * Returns the `requestBody` of an OpenAPI operation: an object in the wrapper, or the same fields as a form.
  */
 export function describeBody(name: BodyName) {
   const { wrapper, example, like, list }: Body = BODIES[name]

@@ -1,4 +1,5 @@
-// The endpoints of requests for secrets: its owner's, and that under which a stranger answers.
+// The endpoints of requests for secrets: those of their owner, and the one that accepts answers from
+// strangers.
 
 import type { PushLimits } from '../domain/new-push.ts'
 import { formatTime } from '../domain/time.ts'

@@ -32,7 +32,7 @@ export type ApiOptions = {
   getViewer: GetViewer
   facts: VersionFacts
   reference: () => Promise<object>
-  /** Shows the reference as a page. */
+  /** Answers with the reference as a page. */
   answerDocs: Handlers['answer']
 }
 

@@ -1,9 +1,12 @@
-// The parts of which the tables of answers are made.
+// Parts of the tables of answers.
 
 import { PUSH_KINDS } from '../domain/push.ts'
 import { type Static, type TProperties, type TSchema, Type } from '../http/intake/members.ts'
 
-/** OpenAPI 3.0 has no type "null", and one `example` in place of the `examples` of JSON Schema. */
+/**
+ * Makes a schema nullable. OpenAPI 3.0 has no type "null", and one `example` instead of the `examples` of
+ * JSON Schema.
+ */
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Unsafe<Static<S> | null>({ ...schema, nullable: true })
 }
@@ -18,7 +21,7 @@ export const time = (description: string) =>
 export const uri = (description?: string) =>
   Type.String({ format: 'uri', ...(description === undefined ? {} : { description }) })
 
-/** Of what has a name in the reference. */
+/** A list of a named schema of the reference. */
 export const listOf = <S extends TSchema>(name: string) =>
   Type.Array(Type.Unsafe<Static<S>>({ $ref: `#/components/schemas/${name}` }))
 

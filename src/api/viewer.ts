@@ -28,7 +28,7 @@ export type ViewerOptions = {
   onError: (cause: unknown) => void
 }
 
-/** Throws `unauthenticated` for an invalid token, also where no token is needed. */
+/** Throws `unauthenticated` for an invalid token, even where no token is needed. */
 export function createGetViewer(options: ViewerOptions): GetViewer {
   const { authenticate, anonymousAccess, onError } = options
 
@@ -38,7 +38,7 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
     return found
   }
 
-  /** Null when the header is missing, or is not an API token, such as a proxy's Basic credentials. */
+  /** Returns null if the header is missing, or holds no API token, such as a proxy's Basic credentials. */
   async function findIn(authorization: string | null): Promise<Authenticated | null> {
     if (authorization === null) return null
     const { words, isClaim } = readAuthorization(authorization)

@@ -72,7 +72,7 @@ async function openSockets(options: ListeningOptions) {
   try {
     // Opened first: if a later listener fails, no request is lost here.
     if (metrics !== null && metricsListen !== null) {
-      const { url } = keep(listenForMetrics({ place: metricsListen, baseUrl, ...metrics }))
+      const { url } = keep(listenForMetrics({ address: metricsListen, baseUrl, ...metrics }))
       log.info({ url }, 'serving metrics')
     }
     const current = tls?.certificate.current() ?? null

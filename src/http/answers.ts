@@ -1,5 +1,5 @@
-// Builds answers: the only file that writes a header for security or caches. Whatever does not say otherwise
-// is not cached.
+// Builds answers. The only file that sets security and cache headers; an answer is not cached unless its
+// function says so.
 
 export type AnswerHeaders = Record<string, string>
 
@@ -12,7 +12,7 @@ const COMMON = {
 }
 
 const JSON_HEADERS: AnswerHeaders = { 'content-type': 'application/json; charset=utf-8', ...COMMON }
-/** Bun copies these twice as fast as it reads an object. */
+/** Parsed once: Bun copies a Headers object twice as fast as it reads a plain one. */
 const PARSED_JSON_HEADERS = new Headers(JSON_HEADERS)
 
 export const TEXT = 'text/plain; charset=utf-8'
@@ -28,7 +28,7 @@ export function answerText(status: number, text: string, headers: AnswerHeaders 
   return new Response(text, { status, headers: { 'content-type': TEXT, ...COMMON, ...headers } })
 }
 
-/** For a question about what is allowed. */
+/** Answers a preflight, without a body. */
 export function answerNothing(headers: AnswerHeaders): Response {
   return new Response(null, { status: 204, headers: { ...COMMON, ...headers } })
 }
@@ -36,7 +36,7 @@ export function answerNothing(headers: AnswerHeaders): Response {
 export type Attachment = { type: string; filename: string; status?: number; headers?: AnswerHeaders }
 
 /**
- * Something to save, exactly as it is: never shown, and without an origin if somebody shows it all the same.
+ * An attachment, sent unchanged. Sandboxed, so that it has no origin if a browser renders it all the same.
  */
 export function answerAttachment(
   body: BodyInit | null,
@@ -56,8 +56,7 @@ export function answerAttachment(
 }
 
 /**
- * An ASCII name, and the real name in the notation of RFC 5987 (RFC 6266) for new clients where it is another
- * one.
+ * Returns an ASCII file name, followed by the real one in the notation of RFC 5987 (RFC 6266) if they differ.
  */
 function dispositionOf(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_')
@@ -68,7 +67,7 @@ function dispositionOf(filename: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
 }
 
-/** How long browsers may keep an asset. `revalidate`: they ask each time. */
+/** How long browsers may cache an asset. `revalidate`: they ask the server each time. */
 const KEPT = {
   forever: 'public, max-age=31536000, immutable',
   day: 'public, max-age=86400',
@@ -81,12 +80,12 @@ export type Kept = keyof typeof KEPT
 export type AssetAnswer = {
   type: string
   kept: Kept
-  /** Its Content-Security-Policy, for one that may be opened as a page. */
+  /** The Content-Security-Policy of an asset that may be opened as a page. */
   policy?: string | undefined
   headers?: AnswerHeaders
 }
 
-/** A part of the pages, which holds no secret. */
+/** A part of the pages, such as a style sheet. Holds no secret. */
 export function answerAsset(body: BodyInit, { type, kept, policy, headers = {} }: AssetAnswer): Response {
   return new Response(body, {
     headers: {
@@ -147,17 +146,20 @@ export type Secure = (headers: Headers) => void
 /** A year, as preload lists require. Without subdomains, which may belong to others. */
 const TRANSPORT_SECURITY = 'max-age=31536000'
 
-/** `baseUrl` is that of the settings. */
+/** `settings.baseUrl`: --base-url. */
 export function createSecure(settings: { baseUrl: string | null; tls: 'off' | 'auto' | 'files' }): Secure {
   const { baseUrl, tls } = settings
-  // With an authority of our own, HSTS would lock out everybody when the authority changes.
+  // With --tls auto, HSTS would lock out every browser when the authority changes.
   const isStrict = tls !== 'auto' && baseUrl !== null && isForTlsAlone(new URL(baseUrl))
   return (headers) => {
     if (isStrict) headers.set('strict-transport-security', TRANSPORT_SECURITY)
   }
 }
 
-/** Never for localhost: HSTS covers every port of a name, and would break other programs of the machine. */
+/**
+ * Whether HSTS harms nothing else. Not on localhost: HSTS covers every port of a name, and would break other
+ * programs of the machine.
+ */
 function isForTlsAlone({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' && hostname !== 'localhost' && !hostname.endsWith('.localhost')
 }

@@ -11,8 +11,8 @@ const MAX_BODY = 1024
 
 export type MetricsListenerOptions = {
   /** `127.0.0.1:9100`, `[::1]:9100`. */
-  place: string
-  /** That of the settings; its name is one of this listener, too. */
+  address: string
+  /** --base-url. Its host name is accepted here too. */
   baseUrl: string | null
   contentType: string
   read: () => Promise<string>
@@ -20,10 +20,10 @@ export type MetricsListenerOptions = {
 
 export type MetricsListener = { url: string; stop(): Promise<void> }
 
-/** Throws the error of the system, with the `address` and `port` that failed. */
+/** Throws the system's error, with the `address` and `port` that failed. */
 export function listenForMetrics(options: MetricsListenerOptions): MetricsListener {
-  const { place, baseUrl, contentType, read } = options
-  const [, address = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(place) ?? []
+  const { baseUrl, contentType, read } = options
+  const [, address = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(options.address) ?? []
   const hostRules = createHostRules({ baseUrl, host: address, addresses: [address] })
   const answer = async (request: Request): Promise<Response> => {
     if (request.method !== 'GET' && request.method !== 'HEAD')
@@ -42,7 +42,10 @@ export function listenForMetrics(options: MetricsListenerOptions): MetricsListen
 const FOREIGN_NAME =
   'There are no metrics under this host name. Ask by an address, by a name of the local network, or by that of --base-url.\n'
 
-/** A name that a web page chose for this address (DNS rebinding) is refused, as at the door of the pages. */
+/**
+ * Whether the Host is a name of this server. Another one was made to resolve to its address by a web page
+ * (DNS rebinding).
+ */
 function isAskedByName({ headers }: Request, { check }: HostRules): boolean {
   try {
     check(readHost(headers.get('host')), { isFromProxy: false })

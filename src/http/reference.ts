@@ -8,7 +8,7 @@ import type { Endpoint } from './urls.ts'
 export type DescribedRoute = { url: Endpoint; detail: DocumentDecoration }
 export type Documentation = NonNullable<ElysiaSwaggerConfig['documentation']>
 
-/** Where the plugin answers by default, in an app that serves nobody. */
+/** The plugin's default path, in an app without a socket. */
 const GENERATED = 'http://localhost/swagger/json'
 
 /** Runs the plugin in an app without a socket, because its own page would load scripts from outside. */

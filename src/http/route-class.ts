@@ -1,8 +1,8 @@
-// The few kinds of requests that metrics tell apart: never a path, which may be a link.
+// Classes of requests for the metrics. Never a path, which may be a link.
 
 import { API, FILES, PAGES, PREVIOUS_FAMILIES } from './urls.ts'
 
-/** A word for the kind of a request, from its method and the pattern of its route. */
+/** Returns the class of a request from its method and the pattern of its route. */
 export type RouteClassOf = (asked: { method: string; route: string }) => string
 
 const PREVIOUS = Object.values(PREVIOUS_FAMILIES)
@@ -10,7 +10,7 @@ const PREVIOUS = Object.values(PREVIOUS_FAMILIES)
 const CLASSES = {
   create: [API.create, ...PREVIOUS.map(({ create }) => create), PAGES.submitCreate, PAGES.submitAnswer],
   retrieve: [API.retrieve, ...PREVIOUS.map(({ retrieve }) => retrieve), PAGES.reveal, PAGES.revealStep],
-  // Their answers wait for the next event.
+  // Long polling: answers wait for the next event.
   events: [API.events],
   download: [FILES.download],
   asset: [FILES.asset, FILES.favicon, FILES.touchIcon, FILES.robots],

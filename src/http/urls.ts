@@ -3,8 +3,8 @@
 /**
  * Who may enter. The API knows people by an API token, the pages by a session.
  *
- * - open: everybody, whatever the settings.
- * - visitor: everybody; only people with an account where --anonymous-access is off.
+ * - open: anyone, whatever the settings.
+ * - visitor: anyone; with --anonymous-access off, only people with an account.
  * - account: people who send a valid API token.
  * - member: people who are signed in.
  * - admin: administrators who are signed in.
@@ -13,7 +13,7 @@ export type Guard = 'open' | 'visitor' | 'account' | 'member' | 'admin'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
-/** What the router needs of a URL. HEAD comes with GET. */
+/** A URL as the router needs it. A GET also serves HEAD. */
 export type Endpoint<M extends Method = Method, G extends Guard = Guard> = {
   method: M
   path: string
@@ -21,7 +21,9 @@ export type Endpoint<M extends Method = Method, G extends Guard = Guard> = {
 }
 
 export type Url<M extends Method, P extends string, G extends Guard> = Endpoint<M, G> & {
-  /** The path with its parameter filled in, without base path and language: `Guest.href` adds those. */
+  /**
+   * Returns the path with its parameter filled in, without base path and language: `Guest.href` adds those.
+   */
   href(...parameters: ParametersOf<P>): string
 }
 
@@ -36,7 +38,7 @@ type NameIn<P extends string> = P extends `${infer Part}/${infer Rest}`
       : never
 
 function url<M extends Method, P extends string, G extends Guard>(method: M, path: P, guard: G): Url<M, P, G>
-/** A path has one parameter or none. */
+/** Supports paths with at most one parameter. */
 function url(method: Method, path: string, guard: Guard) {
   const [before, name, after] = path.split(/:(\w+)/)
   const href = (parameters: Record<string, string | number> = {}) =>
@@ -103,22 +105,22 @@ export const PREVIOUS_API = {
   expired: get('/:locale/d/expired.json', 'account'),
 }
 
-/** Everything that is neither API nor page. */
+/** Everything else: downloads, assets, health checks. */
 export const FILES = {
   download: get('/d/:grant', 'open'),
   asset: get('/assets/:name', 'open'),
   favicon: get('/favicon.ico', 'open'),
-  /** Asked for by iOS, whatever the page names. */
+  /** iOS asks for this path, whatever icon the page names. */
   touchIcon: get('/apple-touch-icon.png', 'open'),
   manifest: get('/manifest.webmanifest', 'open'),
   robots: get('/robots.txt', 'open'),
   up: get('/up', 'open'),
   ready: get('/readyz', 'open'),
-  /** The authority of this server, for devices that are to trust it. */
+  /** The certificate of this server's authority, for devices that are to trust it. */
   authority: get('/trust/:name', 'open'),
 }
 
-/** On a listener of its own, --metrics-listen. */
+/** Served on a listener of its own, --metrics-listen. */
 export const METRICS_PATH = '/metrics'
 
 export const PAGES = {
@@ -135,7 +137,7 @@ export const PAGES = {
   signIn: get('/sign-in', 'open'),
   submitSignIn: post('/sign-in', 'open'),
   submitCode: post('/sign-in/code', 'open'),
-  /** Where mail is sent. */
+  /** Only on servers that send mail. */
   forgot: get('/sign-in/forgot', 'open'),
   submitForgot: post('/sign-in/forgot', 'open'),
   signUp: get('/sign-up', 'open'),
@@ -144,9 +146,11 @@ export const PAGES = {
   submitWelcome: post('/welcome/:link', 'open'),
 
   create: get('/', 'visitor'),
-  /** Asks for an account itself, so that a form whose session has ended keeps what was typed. */
+  /** The form asks for an account itself, so that a form whose session has ended keeps what was typed. */
   submitCreate: post('/', 'open'),
-  /** What the system shares with the installed app: fills in the form to create a push. */
+  /**
+   * Receives what the operating system shares with the installed app, and fills in the form to create a push.
+   */
   share: post('/share', 'visitor'),
   previousApi: get('/api', 'open'),
   trust: get('/trust', 'open'),
@@ -161,12 +165,12 @@ export const PAGES = {
   auditCsv: get('/pushes/:url_token/audit.csv', 'member'),
   auditJson: get('/pushes/:url_token/audit.json', 'member'),
 
-  // What an account has asked others for.
+  // An account's requests for secrets.
   requests: get('/requests', 'member'),
   ask: post('/requests', 'member'),
   request: get('/requests/:url_token', 'member'),
   closeRequest: post('/requests/:url_token/close', 'member'),
-  // The link of a request, to be given away.
+  // The link of a request, for the person who has the secret.
   answer: get('/q/:url_token', 'open'),
   submitAnswer: post('/q/:url_token', 'open'),
 
@@ -195,7 +199,7 @@ export const PAGES = {
 
   // Administration.
   admin: get('/admin', 'admin'),
-  /** Where a new administrator begins. */
+  /** The first page of a new administrator. */
   firstSteps: get('/admin/welcome', 'admin'),
   invite: post('/admin/invitations', 'admin'),
   withdrawInvitation: post('/admin/invitations/:id/remove', 'admin'),
@@ -214,14 +218,14 @@ export const PAGES = {
   testAllWebhook: post('/admin/webhooks/test', 'admin'),
 }
 
-/** A path of an older server, and the path of the same thing here. */
+/** A path of Password Pusher, or of an earlier version, and the path that replaces it. */
 export type Moved = Endpoint<'GET'> & { to: (urlToken: string) => string }
 
 /**
- * The page for each suffix of an older secret link. `/passphrase` leads to the secret link, whose page asks
- * for one.
+ * The page for each suffix of a secret link of Password Pusher. Its `/passphrase` becomes the secret link,
+ * whose page asks for the passphrase.
  */
-const STEPS = [
+const SECRET_LINK_PAGES = [
   ['', PAGES.receive],
   ['/r', PAGES.receiveStep],
   ['/preview', PAGES.created],
@@ -229,7 +233,7 @@ const STEPS = [
   ['/audit', PAGES.push],
 ] as const
 
-/** Other pages of Password Pusher, by the page here. */
+/** Other paths of Password Pusher, by the page that replaces them. */
 const OLDER_PAGES = [
   [PAGES.create, '/p/new', '/f/new', '/r/new'],
   [PAGES.pushes, '/p', '/f', '/r'],
@@ -243,7 +247,7 @@ const OLDER_PAGES = [
 
 export const MOVED: readonly Moved[] = [
   ...['/p', '/f', '/r', '/:locale/p', '/:locale/f', '/:locale/r'].flatMap((family) =>
-    STEPS.map(([step, page]) => ({ path: `${family}/:url_token${step}`, page }))
+    SECRET_LINK_PAGES.map(([suffix, page]) => ({ path: `${family}/:url_token${suffix}`, page }))
       .filter(({ path, page }) => path !== page.path)
       .flatMap(({ path, page }) => moved(ofPush(page), path)),
   ),
@@ -254,7 +258,7 @@ export const MOVED: readonly Moved[] = [
   ...moved(() => PAGES.create.href(), '/:locale'),
 ]
 
-/** The page of the push that the older path names. */
+/** Redirects to a page of the same push. */
 function ofPush(page: { href: (parameters: { url_token: string }) => string }): Moved['to'] {
   return (urlToken) => page.href({ url_token: urlToken })
 }
@@ -265,15 +269,15 @@ export function moved(to: Moved['to'], ...from: (string | Endpoint)[]): Moved[] 
 }
 
 /**
- * Exempt from rate limits, load shedding and the check of the Host, because clients ask for the version
- * first.
+ * Paths that are exempt from rate limits, load shedding and the check of the Host, because clients ask for
+ * the version first.
  */
 export const EXEMPT_PATHS: ReadonlySet<string> = new Set([API.version.path, PREVIOUS_API.version.path])
 
-/** Endpoints below these answer with `.json` at their end, too. */
+/** Prefixes of endpoints that also answer with `.json` at their end. */
 export const ENDPOINT_PREFIXES: readonly string[] = ['/api/v2/', '/api/v1/', '/api/oncebox/']
 
-/** Below these every answer is JSON, refusals too. */
+/** Prefixes below which every answer is JSON, refusals included. */
 export const JSON_PREFIXES: readonly string[] = ['/api/', FILES.download.href({ grant: '' })]
 
 /** Whether this is the page of a secret link. */
@@ -281,24 +285,24 @@ export function isSecretPath(path: string): boolean {
   return path.startsWith(PAGES.receive.href({ url_token: '' }))
 }
 
-/** Whether strangers are led to this page by a link that was given to them. */
+/** Whether this is the page of a link that recipients are given: a secret link, or that of a request. */
 export function isGivenPath(path: string): boolean {
   return isSecretPath(path) || path.startsWith(PAGES.answer.href({ url_token: '' }))
 }
 
 type Addressed = { push: { retrievalStep: boolean }; urlToken: string }
 
-/** The path of the secret link, with the confirmation step when there is one. */
+/** Returns the path of the secret link, with the confirmation step if the push has one. */
 export function secretHref({ push, urlToken }: Addressed): string {
   return (push.retrievalStep ? PAGES.receiveStep : PAGES.receive).href({ url_token: urlToken })
 }
 
-/** The link of a request, to be given away. */
+/** Returns the link of a request, for the person who has the secret. */
 export function requestLink(urlToken: string, baseUrl: string): string {
   return `${baseUrl}${PAGES.answer.href({ url_token: urlToken })}`
 }
 
-/** The secret link to hand over. */
+/** Returns the secret link, for the recipient. */
 export function secretLink(addressed: Addressed, baseUrl: string): string {
   return `${baseUrl}${secretHref(addressed)}`
 }

@@ -1,6 +1,6 @@
-// The job that delivers what waits in the outbox, through the channel of its kind. Messages for one receiver
-// go one after another, those for different receivers side by side, so that one that hangs keeps only itself
-// waiting, and many keep no mail waiting.
+// The job that delivers the messages of the outbox. Messages for one receiver are sent one after another,
+// those for different receivers concurrently, so that a hanging receiver delays only itself and webhooks
+// never delay mail.
 
 import { DamageError } from '../domain/errors.ts'
 import type { Job, JobReport } from '../domain/job.ts'
@@ -9,11 +9,11 @@ import { HOUR, type Now } from '../domain/time.ts'
 import type { DamageReports, Store } from '../store/contract.ts'
 import type { DueMessage } from '../store/notices-contract.ts'
 
-/** A way to the outside, such as webhooks or mail. */
+/** A channel of delivery, such as webhooks or mail. */
 export type Channel = {
   kinds: readonly OutboxKind[]
   /**
-   * Tries once, in less than LEASE. Null when it arrived. Gives up when `signal` is aborted, because the
+   * Makes one attempt, which takes less than LEASE. Resolves to null on success. `signal` aborts it when the
    * server stops.
    */
   deliver(message: DueMessage, signal: AbortSignal): Promise<DeliveryError | null>
@@ -25,27 +25,28 @@ export type DeliveriesOptions = {
   damage: DamageReports
   /** Calls `ring` when this process has queued messages. */
   whenQueued: (ring: () => void) => void
-  /** Milliseconds between looks for what another process has queued, or a crash has left. */
+  /** Milliseconds between polls for messages that another process has queued, or a crash has left. */
   lookEvery: number
   now: Now
 }
 
 /**
- * Tries at once: more than all webhooks of one account, which may hang, so that others are told meanwhile.
+ * Concurrent attempts: more than one account has webhooks, which may all hang, so that others still get their
+ * messages.
  */
 const AT_ONCE = 2 * MOST_WEBHOOKS
 const RETRY_MS = 5_000
 
-/** The server that takes all mail. */
+/** The receiver of all mail: the mail server. */
 const MAIL = 0
 const nameOf = ({ id, webhookId }: DueMessage) =>
   webhookId === null ? `mail ${id} of the outbox` : `webhook ${webhookId}`
-/** The receiver of a message: a webhook, or MAIL. */
+/** Returns the receiver of a message: the id of a webhook, or MAIL. */
 const receiverOf = ({ webhookId }: DueMessage) => webhookId ?? MAIL
 
 export function createDeliveries(options: DeliveriesOptions): Job {
   const { outbox, channels, damage, now } = options
-  // Without a channel messages only lapse.
+  // Without a channel, messages can only lapse.
   const lookAgain = channels.length === 0 ? HOUR : options.lookEvery
   const running = new Map<number, Promise<void>>()
   const stopping = new AbortController()
@@ -56,7 +57,7 @@ export function createDeliveries(options: DeliveriesOptions): Job {
     bell.resolve()
   }
 
-  /** So long, or until the next ring. One that came since the last rest ends it at once. */
+  /** Waits until the next ring, at most this long. A ring since the last wait ends it at once. */
   async function rest(ms: number): Promise<void> {
     const timer = setTimeout(ring, ms)
     await bell.promise
@@ -76,12 +77,12 @@ export function createDeliveries(options: DeliveriesOptions): Job {
     await Promise.all(running.values())
   }
 
-  /** Begins with one message, if one is due. Returns the milliseconds until the next look. */
+  /** Starts the delivery of one message, if one is due. Returns the milliseconds until the next poll. */
   async function deliverDue(report: JobReport): Promise<number> {
     const due = await outbox.findNextDue()
     const wait = due === null ? lookAgain : Math.min(due - now(), lookAgain)
     if (wait > 0) return wait
-    // Webhooks that hang leave room for mail, which accounts wait for.
+    // Hanging webhooks leave room for mail, which accounts wait for.
     const onlyMail = running.size >= AT_ONCE
     if (onlyMail && running.has(MAIL)) return lookAgain
     const message = await outbox.takeDue([...running.keys()], { onlyMail })
@@ -99,7 +100,7 @@ export function createDeliveries(options: DeliveriesOptions): Job {
     try {
       const channel = channels.find(({ kinds }) => kinds.includes(message.kind))
       const error = channel ? await channel.deliver(message, stopping.signal) : 'not_configured'
-      // The lease ends by itself: another node, or the next start, tries again.
+      // Keep the lease until it expires: another node, or the next start, retries.
       if (stopping.signal.aborted && error !== null) return
       if (error === 'damaged') damage.report(new DamageError(nameOf(message)))
       await outbox.settleTry(message, error)

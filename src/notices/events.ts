@@ -1,25 +1,25 @@
-// Events for those who ask: at once where there are some, or else when the next one comes. Who waits costs
-// four looks a second, which all who wait share: they find what any node told, and end waits whose token or
-// account is not valid any more.
+// Long polling of events: answers at once if there are some, else when the next one is recorded. All waiting
+// requests of a node share four polls a second, which find events of every node, and end waits whose token or
+// account is no longer valid.
 
 import { DomainError } from '../domain/errors.ts'
 import { SECOND } from '../domain/time.ts'
 import type { Store } from '../store/contract.ts'
 import type { ToldEvent } from '../store/notices-contract.ts'
 
-/** Of one account at a node. */
+/** Concurrent waits per account and node. */
 const MOST_AT_ONCE = 3
 const LOOK_EVERY_MS = SECOND / 4
 
 export type Poll = {
   accountId: number
-  /** The API token that was presented. */
+  /** The id of the presented API token. */
   tokenId: number
-  /** The number of the last event that is known; null or 0 for all that are kept. */
+  /** The number of the last known event; null or 0 for all that are kept. */
   after: number | null
   /** Milliseconds. */
   wait: number
-  /** Aborted when the client has gone. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal
 }
 
@@ -37,8 +37,8 @@ export function createEvents({ store }: { store: Store['events'] }) {
   let isStopped = false
 
   /**
-   * Throws `too_many`, `gone` for a number before what is kept or after the last one, and `unauthenticated`
-   * for a token that was revoked meanwhile.
+   * Resolves to the next events. Throws `too_many`, `gone` for a number before the oldest event or after the
+   * newest, and `unauthenticated` for a token that was revoked meanwhile.
    */
   async function poll(asked: Poll): Promise<EventPage> {
     const own = [...running].filter(({ accountId }) => accountId === asked.accountId)
@@ -83,7 +83,7 @@ export function createEvents({ store }: { store: Store['events'] }) {
     }
   }
 
-  /** A look that fails ends nobody's wait: the next one may work. */
+  /** Polls the store. A failed poll ends no wait, because the next one may succeed. */
   async function look(): Promise<void> {
     const some = [...waiting]
     const accountIds = [...new Set(some.map(({ accountId }) => accountId))]
@@ -96,7 +96,7 @@ export function createEvents({ store }: { store: Store['events'] }) {
     }
   }
 
-  /** Ends all waits. Who asks later is answered at once. */
+  /** Ends all waits. Later requests are answered at once. */
   function stop(): void {
     isStopped = true
     for (const { end } of waiting) end('over')

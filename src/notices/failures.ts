@@ -1,5 +1,5 @@
-// Tells the log when deliveries to a receiver begin to fail and when they arrive again. The checks of health
-// repeat it once a day.
+// Logs when deliveries to a receiver begin to fail and when they succeed again. The health checks repeat it
+// once a day.
 
 import { type DeliveryError, EXPLAINED } from '../domain/outbox.ts'
 import { formatTime, type Now } from '../domain/time.ts'
@@ -19,12 +19,12 @@ export function createTellTried(log: Log) {
 
 type WatchOptions = { tellTried: (tried: Tried) => void; now: Now }
 
-/** The same mailer, and whether the last mail of this process failed, since when and why. */
+/** Wraps the mailer. Also reports whether the last mail of this process failed, since when and why. */
 export function watchMailer(mailer: Mailer, { tellTried, now }: WatchOptions) {
   let failure: { error: DeliveryError; since: string } | null = null
   const send: Mailer['send'] = async (mail, stopped) => {
     const error = await mailer.send(mail, stopped)
-    // Neither a stop of this server nor a bad address says anything about the mail server.
+    // Neither a stop of this server nor a bad address is a failure of the mail server.
     if (stopped?.aborted || error === 'not_allowed') return error
     tellTried({ receiver: `the mail server ${mailer.name}`, before: failure?.error ?? null, error })
     failure = error && { error, since: failure?.since ?? formatTime(now()) }

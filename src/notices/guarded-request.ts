@@ -1,5 +1,5 @@
-// One request to a place that the operator lists, by hand over a socket: a library would follow redirects,
-// use the proxy of the environment, keep connections, or resolve the name a second time.
+// SSRF protection: sends one request to a host that the operator lists, over a socket of its own. A library
+// would follow redirects, use the proxy of the environment, keep connections, or resolve the name twice.
 
 import { lookup } from 'node:dns/promises'
 import { connect, isIP, type Socket } from 'node:net'
@@ -20,26 +20,26 @@ export type OutboundRequest = {
 }
 
 export type OutboundOptions = {
-  /** --webhook-hosts. */
+  /** The hosts of --webhook-hosts. */
   listed: readonly string[]
-  /** All addresses of this machine, those of its containers' networks too. */
+  /** Returns all addresses of this machine, including those in the networks of its containers. */
   listAddresses?: () => readonly string[]
-  /** Resolves a name, once a request. */
+  /** Resolves a name. Called once per request. */
   lookUp?: (name: string) => Promise<readonly string[]>
-  /** Milliseconds for everything together. */
+  /** Deadline in milliseconds for the whole exchange. */
   within?: number
 }
 
 const WITHIN = 10 * SECOND
 const MOST_ANSWER = 1024
-/** A name may have more addresses than would be tried in time. */
+/** Addresses of a name that are tried. It may have more than the deadline allows. */
 const MOST_ADDRESSES = 4
 
 const listAll = () =>
   Object.values(networkInterfaces()).flatMap((own) => (own ?? []).map(({ address }) => address))
 const lookUpAll = async (name: string) => (await lookup(name, { all: true })).map(({ address }) => address)
 
-/** Null when the receiver answered with 2xx. Never rejects. */
+/** Resolves to null if the receiver answered with 2xx. Never rejects. */
 export async function requestOutside(
   request: OutboundRequest,
   options: OutboundOptions,
@@ -51,7 +51,7 @@ export async function requestOutside(
   return inTime((ended) => send(request, { ...options, place, ended }), { within, stopped })
 }
 
-/** Connects to a place, as a request would, and sends none. Null when it could. Never rejects. */
+/** Connects as a request would, and sends none. Resolves to null on success. Never rejects. */
 export function connectOutside(place: WebPlace, options: OutboundOptions): Promise<DeliveryError | null> {
   const { within = WITHIN } = options
   const tryOut = async (ended: AbortSignal) => {
@@ -70,7 +70,7 @@ async function send(request: OutboundRequest, sending: Sending): Promise<Deliver
   return typeof reached === 'string' ? reached : ask(reached, request)
 }
 
-/** The first address that takes the connection. Only what fails before TLS lets it try the next one. */
+/** Connects to the first address that accepts. Only a failure before TLS tries the next one. */
 async function reach(sending: Sending): Promise<Socket | DeliveryError> {
   const { place, ended, lookUp = lookUpAll } = sending
   const name = place.hostname.replace(/^\[(.*)\]$/, '$1')
@@ -88,7 +88,7 @@ async function reach(sending: Sending): Promise<Socket | DeliveryError> {
   return 'unreachable'
 }
 
-/** None when the system does not tell the addresses of this machine, such as without AF_NETLINK. */
+/** Returns no address if the system cannot list those of this machine, for example without AF_NETLINK. */
 function onlyAllowed(found: readonly string[], { place, listed, listAddresses = listAll }: Sending) {
   try {
     const own = listAddresses()
@@ -98,7 +98,7 @@ function onlyAllowed(found: readonly string[], { place, listed, listAddresses = 
   }
 }
 
-/** The certificate must be valid for the name of the URL, and trusted by this machine. */
+/** Starts TLS. The certificate must be valid for the name of the URL, and trusted by this machine. */
 async function secured(socket: Socket, name: string, ended: AbortSignal): Promise<Socket | null> {
   const asked = isIP(name) ? { host: name } : { host: name, servername: name }
   const tls = connectTls({ socket, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'], ...asked })
@@ -108,7 +108,7 @@ async function secured(socket: Socket, name: string, ended: AbortSignal): Promis
   return null
 }
 
-/** Null when it fails. The end of the time closes the socket, then or later. */
+/** Resolves to null on failure. The deadline closes the socket, then or later. */
 function opened<S extends Socket>(
   socket: S,
   event: 'connect' | 'secureConnect',
@@ -119,7 +119,7 @@ function opened<S extends Socket>(
       socket.destroy()
       resolve(null)
     }
-    // Stays, because a socket without a listener ends the process with its errors.
+    // Keep this listener: an error of a socket without one ends the process.
     socket.on('error', fail)
     socket.once('close', fail)
     socket.once(event, () => resolve(socket))
@@ -158,7 +158,8 @@ function textOf({ method, url, headers, body }: OutboundRequest): string {
 }
 
 /**
- * Null until the line is complete; NaN for what is no HTTP. Passes over 1xx, which another answer follows.
+ * Returns null until the status line is complete; NaN unless it is HTTP. Skips 1xx, which another answer
+ * follows.
  */
 function statusIn(answer: string): number | null {
   const end = answer.indexOf('\n')

@@ -1,10 +1,10 @@
-// Bounds how long a delivery may take.
+// A deadline for a delivery.
 
 import type { DeliveryError } from '../domain/outbox.ts'
 
 /**
- * What `work` resolves to, or `timed_out` after `within` milliseconds and when `stopped` is aborted. The
- * signal of the work is aborted then, so that it ends its connection.
+ * Resolves to the result of `work`, or to `timed_out` after `within` milliseconds or when `stopped` aborts.
+ * Then also aborts the signal of `work`, so that it closes its connection.
  */
 export function inTime(
   work: (ended: AbortSignal) => Promise<DeliveryError | null>,

@@ -1,5 +1,5 @@
-// Sends the mails that wait in the outbox. Looks first whether what they tell of still holds, and only then
-// reads what else they say.
+// Sends the mails of the outbox. First checks whether their reason still holds, and only then reads the rest
+// of their content.
 
 import type { Preferences } from '../accounts/preferences.ts'
 import type { Keyring } from '../crypto/keyring.ts'
@@ -18,12 +18,12 @@ import { type MailText, writeAccountLink, writeEvent, writeLinkMail, writeTest }
 import type { Mailer } from './mailer.ts'
 import { messageIdOf, parseEvent } from './webhooks.ts'
 
-/** Addresses of pages of this server. */
+/** URLs of pages of this server. */
 export type MailLinks = {
   home: string
   secret: (of: { push: Push; urlToken: string }) => string
   welcome: (token: string) => string
-  /** Of the account's own pushes. */
+  /** The list of the account's own pushes. */
   list: string
 }
 
@@ -39,7 +39,7 @@ export type MailChannelOptions = {
   nameOfInstance: () => string
 }
 
-/** A mail that is ready; `over`: there is nothing to tell any more. */
+/** A mail that is ready; `over`: its reason no longer holds. */
 type Written = (MailText & { to: string }) | 'over' | 'damaged' | 'limited'
 
 export function createMailChannel(options: MailChannelOptions) {
@@ -75,7 +75,10 @@ export function createMailChannel(options: MailChannelOptions) {
     return { to, ...writeLinkMail(facts, writing(language)) }
   }
 
-  /** An account that has changed its wishes, or was disabled, is told nothing. */
+  /**
+   * Writes the mail about an event. The result is `over` for an account that no longer wants it, or is
+   * disabled.
+   */
   async function writeEventMail(message: DueMessage, accountId: number): Promise<Written> {
     const account = await store.accounts.findById(accountId)
     if (account === null || account.disabledAt !== null) return 'over'
@@ -86,7 +89,7 @@ export function createMailChannel(options: MailChannelOptions) {
     return { to: account.email, ...writeEvent({ type, at, list: links.list }, writing(language)) }
   }
 
-  /** Null once the server has taken it. Throws `too_many` and `too_many_mails`. */
+  /** Resolves to null when the mail server has accepted the mail. Throws `too_many` and `too_many_mails`. */
   async function sendTest(
     { account, visit }: { account: Account; visit: Visit },
     language: Language,

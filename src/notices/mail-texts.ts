@@ -1,5 +1,5 @@
-// The texts of mails: plain, in the language that was chosen for them. A link stands alone on its line, so
-// that every program shows it as one.
+// The texts of mails: plain, in the language of the recipient. A link is alone on its line, so that every
+// program recognises it.
 
 import type { EventType } from '../domain/events.ts'
 import type { Language } from '../domain/language.ts'
@@ -7,12 +7,12 @@ import { wordsOf } from '../words/words.ts'
 
 export type MailText = { subject: string; text: string; language: Language }
 
-/** What every mail is made with: `name` and `home` are those of this server. */
+/** Facts for every mail. `name` and `home`: those of this server. */
 export type Writing = { language: Language; name: string; home: string }
 
 export type LinkFacts = {
   link: string
-  /** The address of the account that shares it; null when that stays unsaid. */
+  /** The address of the account that shares the push; null if the sender chose not to show it. */
   sender: string | null
   views: number
   expiresAt: number

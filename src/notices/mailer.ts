@@ -1,5 +1,5 @@
-// Hands mails to the configured server. Plain text for one recipient each; TLS is required and verified. The
-// library is loaded with the first mail.
+// Sends mails through the configured server. Plain text for one recipient each; TLS is required and verified.
+// The library is loaded with the first mail.
 
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -10,7 +10,7 @@ import type { MailText } from './mail-texts.ts'
 
 export type Mail = MailText & {
   to: string
-  /** Letters and digits, the same at each try: a mail that arrives twice can be told by it. */
+  /** Letters and digits, the same at each retry, which identifies a duplicate. */
   id: string
 }
 
@@ -23,7 +23,10 @@ export type MailerOptions = {
 
 export type Mailer = ReturnType<typeof createMailer>
 
-/** Shorter than the lease of a message, which another node takes after it, and than a check may take. */
+/**
+ * Timeout of a mail. Shorter than the lease of a message, after which another node takes it, and than the
+ * deadline of a health check.
+ */
 const PATIENCE_MS = 15_000
 const ANSWER_MS = 10_000
 
@@ -44,7 +47,7 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
         ...(ca === null ? {} : { ca: await readFile(ca) }),
       },
     })
-    // Sends lines as they are (RFC 6152): quoted-printable would break a long link, and base64 would hide it.
+    // Sends lines unchanged (RFC 6152): quoted-printable would break a long link, and base64 would hide it.
     transport.use('stream', ({ data, message }, done) => {
       message.getTransferEncoding = () => '8bit'
       data.envelope = { ...message.getEnvelope(), use8BitMime: true }
@@ -53,12 +56,15 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
     return transport
   }
 
-  /** Why the server would not take a mail; null when it connects, verifies and lets us in. Sends none. */
+  /**
+   * Resolves to the reason why the mail server would refuse a mail; null if it connects, verifies and logs
+   * in. Sends none.
+   */
   const test = () => attempt(async () => (await open()).verify())
 
   /**
-   * Null once the server has taken the mail. Ends the connection when `stopped` is aborted, and when it takes
-   * too long.
+   * Resolves to null when the mail server has accepted the mail. `stopped` and the timeout end the
+   * connection.
    */
   async function send({ to, id, ...written }: Mail, stopped?: AbortSignal): Promise<DeliveryError | null> {
     if (!isMailAddress(to)) return 'not_allowed'
@@ -71,7 +77,7 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
         subject: written.subject.replace(/\p{Cc}+/gu, ' '),
         text: written.text,
         messageId: `<${id}@${name}>`,
-        // Auto-Submitted keeps out-of-office replies away (RFC 3834).
+        // Auto-Submitted suppresses out-of-office replies (RFC 3834).
         headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': written.language },
         xMailer: false,
       })
@@ -81,7 +87,7 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
   return { send, test, name: `${server.host}:${server.port}` }
 }
 
-/** An address stands in brackets (RFC 5321, 4.1.3), where URLs bracket only those of IPv6. */
+/** Returns the name for EHLO. An address needs brackets (RFC 5321, 4.1.3), where URLs bracket only IPv6. */
 function mailNameOf(hostName: string): string {
   return isIP(hostName) === 0 ? hostName.replace(/^\[/, '[IPv6:') : `[${hostName}]`
 }
@@ -91,7 +97,10 @@ function attempt(work: (signal: AbortSignal) => Promise<unknown>, stopped?: Abor
   return inTime(trying, { within: PATIENCE_MS, stopped })
 }
 
-/** By the codes of the library and of TLS, and by the answer of the server (RFC 5321, 4.2.1). */
+/**
+ * Returns the reason by the error codes of the library and of TLS, or by the reply of the server (RFC 5321,
+ * 4.2.1).
+ */
 function reasonOf(cause: unknown): DeliveryError {
   const said = (name: string) => (cause instanceof Error ? String(Reflect.get(cause, name) ?? '') : '')
   const known = REASONS[said('code')]
@@ -102,7 +111,7 @@ function reasonOf(cause: unknown): DeliveryError {
   return /^E(SOCKET|CONNECTION)$/.test(said('code')) ? 'unreachable' : 'bad_answer'
 }
 
-/** `ENOENT`: of the file that is to vouch for the server. */
+/** `ENOENT`: the file with the authority of the mail server is missing. */
 const REASONS: Partial<Record<string, DeliveryError>> = {
   ...{ ETLS: 'tls_failed', ENOENT: 'tls_failed', EACCES: 'tls_failed' },
   ...{ EAUTH: 'login_refused', EDNS: 'name_not_found', ETIMEDOUT: 'timed_out' },

@@ -1,5 +1,5 @@
-// The forms in which services take a message. Names are in bodies alone, as text that JSON escapes and no
-// service takes for markup.
+// The message formats of services. Names are only in bodies, as text that JSON escapes and no service reads
+// as markup.
 
 import { hmac } from '../crypto/digest.ts'
 import type { EventType } from '../domain/events.ts'
@@ -9,18 +9,18 @@ import { wordsOf } from '../words/words.ts'
 import type { OutboundRequest } from './guarded-request.ts'
 
 export type WebhookMessage = {
-  /** The same in every try. */
+  /** The same at every retry. */
   id: string
   type: EventType | 'webhook.test'
   at: number
   data: object
-  /** Of the push, where the account asks for it and the push has one. */
+  /** The name of the push; null if it has none, or the account does not want it sent. */
   name: string | null
 }
 
 type Form = (message: WebhookMessage, url: string) => OutboundRequest
 
-/** In English, because a webhook may be everybody's. */
+/** In English, because a webhook may receive events of all accounts. */
 function sentenceOf({ type, name }: WebhookMessage): string {
   const text = type === 'webhook.test' ? 'This is a test of a webhook' : wordsOf('en').say(`event_${type}`)
   return name === null ? `${text}.` : `${text}: ${name}`
@@ -32,8 +32,8 @@ function standard({ type, at, data, name }: WebhookMessage, url: string): Outbou
 }
 
 /**
- * The topic of a URL such as https://ntfy.sh/topic, published as JSON, because headers would need an encoding
- * of their own.
+ * Publishes to the topic of a URL such as https://ntfy.sh/topic, as JSON, because headers would need an
+ * encoding.
  */
 function ntfy(message: WebhookMessage, url: string): OutboundRequest {
   const place = new URL(url)
@@ -47,14 +47,14 @@ function gotify(message: WebhookMessage, url: string): OutboundRequest {
   return post(url, { title: 'Oncebox', message: sentenceOf(message), priority: 5 })
 }
 
-/** An incoming webhook of Slack, or of what understands the same. */
+/** An incoming webhook of Slack or a compatible service. */
 function slack(message: WebhookMessage, url: string): OutboundRequest {
   const marks: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
   const text = sentenceOf(message).replace(/[&<>]/g, (mark) => marks[mark] ?? '')
   return post(url, { text, mrkdwn: false })
 }
 
-/** A workflow of Teams that takes adaptive cards. Runs of a rich text are no Markdown. */
+/** A workflow of Teams that accepts adaptive cards. Runs of rich text are not read as Markdown. */
 function teams(message: WebhookMessage, url: string): OutboundRequest {
   const inlines = [{ type: 'TextRun', text: sentenceOf(message) }]
   const content = {
@@ -66,8 +66,8 @@ function teams(message: WebhookMessage, url: string): OutboundRequest {
 }
 
 /**
- * https://matrix.example/_matrix/client/v3/rooms/ROOM/send/m.room.message?access_token=…, with the id as its
- * transaction.
+ * https://matrix.example/_matrix/client/v3/rooms/ROOM/send/m.room.message?access_token=…, with the message id
+ * as its transaction id.
  */
 function matrix(message: WebhookMessage, url: string): OutboundRequest {
   const place = new URL(url)
@@ -94,7 +94,10 @@ const FORMS: Record<WebhookFormat, Form> = {
 
 export type Addressee = { url: string; secret: string; format: WebhookFormat }
 
-/** The request that delivers a message at `now`, signed as Standard Webhooks say, whatever its form. */
+/**
+ * Returns the request that delivers a message at `now`, signed by the Standard Webhooks specification in
+ * every format.
+ */
 export function requestFor(message: WebhookMessage, to: Addressee, now: number): OutboundRequest {
   const request = FORMS[to.format](message, to.url)
   const timestamp = Math.floor(now / SECOND)

@@ -1,5 +1,4 @@
-// The webhooks of an account, and those of the administrators for everybody: made, listed, tried and
-// delivered to.
+// Webhooks of accounts, and those of administrators for all accounts: create, list, test, delete and deliver.
 
 import { hmac } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
@@ -34,7 +33,7 @@ export type WebhooksOptions = {
 
 export type { ListedWebhook, StoredWebhook } from '../store/notices-contract.ts'
 
-/** `owner` is the id of an account; null for the administrators. */
+/** `owner`: the id of an account; null for the administrators. */
 type Owner = number | null
 
 export function createWebhooks({ store, keyring, outside, limitTests, tellTried, now }: WebhooksOptions) {
@@ -42,7 +41,10 @@ export function createWebhooks({ store, keyring, outside, limitTests, tellTried,
   const { listed } = outside
   const testing = new Set<number>()
 
-  /** The secret is shown this once. Names are their owners' alone: administrators are told none. */
+  /**
+   * Creates a webhook. Its secret is shown only this once. Webhooks of administrators get no names, which
+   * belong to the accounts.
+   */
   async function add(
     accountId: Owner,
     { url, ...wanted }: NewWebhook,
@@ -50,7 +52,7 @@ export function createWebhooks({ store, keyring, outside, limitTests, tellTried,
     const secret = `whsec_${randomKey(SECRET_BYTES).toString('base64')}`
     const sealed = sealForAccount(JSON.stringify({ url, secret }), { accountId, field: 'webhook', keyring })
     const withName = wanted.withName && accountId !== null
-    // With the port, if it has one of its own.
+    // `host` includes the port, if the URL has one.
     const { host } = new URL(url)
     return { ...(await webhooks.addWebhook({ ...wanted, accountId, host, sealed, withName })), secret }
   }
@@ -68,8 +70,8 @@ export function createWebhooks({ store, keyring, outside, limitTests, tellTried,
   }
 
   /**
-   * Sends a message at once, and resolves to the webhook with what came of it. Throws `conflict` while
-   * another test runs, and `too_many`.
+   * Sends a test message, and resolves to the webhook with its result. Throws `conflict` while another test
+   * runs, and `too_many`.
    */
   async function test(owner: Owner, id: number): Promise<ListedWebhook> {
     const webhook = await get(owner, id)
@@ -93,21 +95,21 @@ export function createWebhooks({ store, keyring, outside, limitTests, tellTried,
 
   async function deliver(due: DueMessage, stopped: AbortSignal): Promise<DeliveryError | null> {
     const webhook = due.webhookId === null ? null : await webhooks.findWebhook(due.webhookId)
-    // Removed a moment ago: there is nobody to tell.
+    // The webhook was removed meanwhile.
     if (webhook === null) return null
     const { type, at, data } = parseEvent(due.body)
     const name = webhook.withName ? await findName(due) : null
     return send({ id: `msg_${messageIdOf(due, keyring)}`, type, at, data, name }, webhook, stopped)
   }
 
-  /** Null as well for a push that was purged, and for one that is not the account's. */
+  /** Resolves to null also for a push that was purged, or belongs to another account. */
   async function findName({ pushId, accountId }: DueMessage): Promise<string | null> {
     const [texts] = pushId === null ? [] : await store.lists.readTexts([pushId])
     if (texts === undefined || texts.ownerId === null || texts.ownerId !== accountId) return null
     return openTexts(texts, placeOfPush(texts, keyring)).name || null
   }
 
-  /** Loads what speaks to the outside when something is sent there first. */
+  /** Loads the network code with the first message. */
   async function send(message: WebhookMessage, webhook: StoredWebhook, stopped?: AbortSignal) {
     const { id, accountId, host, sealed, format, lastError: before } = webhook
     const opened = openForAccount(sealed, { accountId, field: 'webhook', keyring })
@@ -133,15 +135,12 @@ export function createWebhooks({ store, keyring, outside, limitTests, tellTried,
   }
 }
 
-/** What the store wrote of an event. */
+/** Parses the event as the store wrote it. */
 export function parseEvent(body: string): Pick<WebhookMessage, 'at' | 'data'> & { type: EventType } {
   return JSON.parse(body)
 }
 
-/**
- * The same in each try, and no other message of this server or a restored one has it. Nothing that an
- * outsider could guess.
- */
+/** Returns an id that is the same at each retry, unique even after a restore, and hard to guess. */
 export function messageIdOf({ id, at }: DueMessage, { sealing }: Keyring): string {
   return hmac(sealing.notices, `message/${id}/${at}`).toString('hex').slice(0, 32)
 }

@@ -1,5 +1,5 @@
-// Answering a request: whoever has its link sends text or files, as often as the request takes answers. What
-// comes in is a push of its owner's, of whose link the sender learns nothing.
+// Answering a request: anyone with its link sends text or files, up to the limit of answers. Each answer
+// becomes a push of the request's owner; the sender does not learn its link.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import type { Viewer } from '../domain/audit.ts'
@@ -22,7 +22,7 @@ import { isRightKey, openTexts } from './request-texts.ts'
 
 export type BeginOptions = {
   viewer: Viewer
-  /** Of this answer; null without one. */
+  /** The Idempotency-Key of this answer; null without one. */
   idempotencyKey: string | null
   /** Waits for an earlier attempt with the key instead of refusing. */
   waits?: boolean
@@ -36,7 +36,7 @@ export type AnsweringOptions = {
   passphrases: Passphrases
   shareOf: ShareOf
   limits: PushLimits
-  /** Wrong passphrases in all after which a request closes; 0 for no limit. */
+  /** Total of wrong passphrases after which a request closes; 0 for no limit. */
   maxWrongTries: number
   now: Now
   /** Throws `not_found`. */
@@ -48,10 +48,10 @@ export function createBeginAnswer(options: AnsweringOptions) {
   const { store, pushes, uploads, idempotency, passphrases } = options
   const { shareOf, limits, maxWrongTries, now, find, keyring } = options
 
-  /** Requests to which somebody sends files before the passphrase. */
+  /** Requests with a sender who uploads files before the passphrase. */
   const unproven = new Set<number>()
 
-  /** Throws `not_found`, and `gone` unless this is a repeat of an answer that has arrived. */
+  /** Begins an answer. Throws `not_found`, and `gone` unless this repeats an answer that has arrived. */
   async function begin(urlToken: string, { viewer, idempotencyKey: key, waits = false }: BeginOptions) {
     const request = await find(urlToken)
     const presented = key === null ? null : { key, scope: `request ${urlToken}` }
@@ -62,9 +62,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
     throw closed()
   }
 
-  /**
-   * One answer that is being sent. `isRepeat`: it has arrived before, and its files are compared, not stored.
-   */
+  /** An answer that is being sent. `isRepeat`: it arrived before, and its files are compared, not stored. */
   function answer({ viewer, urlToken, request, attempt, isRepeat }: Begun) {
     const { id, recipient } = request
     const encrypt: EncryptFile | null =
@@ -76,17 +74,17 @@ export function createBeginAnswer(options: AnsweringOptions) {
     let isCompleted = false
 
     /**
-     * Throws `unauthenticated` for a missing or wrong passphrase, `too_many` after too many wrong ones, and
-     * `gone`.
+     * Checks the passphrase, and reserves an answer. Throws `unauthenticated` for a missing or wrong
+     * passphrase, `too_many` after too many wrong ones, and `gone`.
      */
     async function admit(passphrase: string | null): Promise<void> {
       if (isRepeat || request.passphraseSalt === null) return
-      // One try, however many files wait for it.
+      // Count one try, however many files wait for it.
       trying ??= tryPassphrase({ urlToken, passphrase, ip: viewer.visit.ip })
       await trying
     }
 
-    /** Throws what `admit`, reserving and `upload.add` do. */
+    /** Stores a file. Throws what `admit`, reserving and `upload.add` throw. */
     async function addFile(file: IncomingFile, passphrase: string | null): Promise<void> {
       const isProven = passphrase !== null || request.passphraseSalt === null
       if (isProven) await admit(passphrase)
@@ -106,10 +104,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
       return isFirst
     }
 
-    /**
-     * Before the passphrase strangers hold no answer back, and only one of them at a time sends files to the
-     * disk.
-     */
+    /** Lets one sender at a time upload files before the passphrase, without reserving an answer. */
     async function beFirst(): Promise<null> {
       if (unproven.has(id)) throw crowded()
       unproven.add(id)
@@ -126,8 +121,8 @@ export function createBeginAnswer(options: AnsweringOptions) {
     }
 
     /**
-     * Makes the push of an answer that is admitted. Throws `gone` when the request has ended meanwhile, and
-     * what creating a push throws.
+     * Creates the push of an admitted answer. Throws `gone` if the request has ended meanwhile, and what
+     * creating a push throws.
      */
     async function complete(payload: string): Promise<void> {
       const answered: RequestAnswer = {
@@ -140,19 +135,22 @@ export function createBeginAnswer(options: AnsweringOptions) {
       isCompleted = true
     }
 
-    /** Frees what a broken-off answer has reserved. */
+    /** Frees the reservations of an aborted answer. */
     async function end(): Promise<void> {
       attempt?.end()
       if (isUnproven) unproven.delete(id)
       const reservation = isCompleted ? null : await reserving?.catch(() => null)
-      // If it cannot be freed now, it lapses.
+      // A reservation that cannot be freed now lapses.
       if (reservation) await store.requests.freeReservation(reservation).catch(() => undefined)
     }
 
     return { request, upload, admit, addFile, complete, end }
   }
 
-  /** Tries of one request take turns; each looks at those before it. */
+  /**
+   * Checks a passphrase. Tries of one request take turns, because each depends on the count of those before
+   * it.
+   */
   async function tryPassphrase({ urlToken, passphrase, ip }: Try): Promise<void> {
     if (passphrase === null) throw refusal('missing', 'This request needs a passphrase.')
     await passphrases.inTurn(`request ${urlToken}`, ip, async () => {
@@ -193,7 +191,7 @@ type Begun = {
   isRepeat: boolean
 }
 
-/** With the defaults of this instance, from now on. Its name is that of the request. */
+/** Makes a new push with the defaults of this instance, named like the request. */
 function pushOf(
   { name, payload, files }: { name: string; payload: string; files: number },
   limits: PushLimits,

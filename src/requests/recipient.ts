@@ -1,5 +1,5 @@
-// Encrypts answers for a public key of age (https://age-encryption.org/v1), as they arrive. Nothing here
-// opens them again.
+// Encrypts answers for an age public key (https://age-encryption.org/v1) while they arrive. Nothing here can
+// decrypt them.
 
 import { sha256 } from '../crypto/digest.ts'
 import { fingerprint } from '../crypto/keyring.ts'
@@ -9,18 +9,18 @@ import { ANY_TYPE } from '../domain/files.ts'
 import type { IncomingFile } from '../pushes/uploads.ts'
 import { safeFilenames } from '../text/safe-filename.ts'
 
-/** Loaded only when needed: each takes its time. */
+/** Loaded on first use, because loading takes long. */
 const loadAge = () => import('age-encryption')
 const loadZip = () => import('client-zip')
 
-/** For people to compare: `3f2a-91c0-…`. */
+/** Returns a fingerprint that people compare: `3f2a-91c0-…`. */
 export function fingerprintOfRecipient(recipient: string): string {
   return fingerprint(sha256(recipient))
 }
 
 /**
- * Throws `invalid` unless something can be encrypted for it: a key can have a right checksum and be no point
- * of its curve.
+ * Throws `invalid` unless encrypting for the key works: a key may have a valid checksum and be no point of
+ * its curve.
  */
 export async function requireRecipient(recipient: string): Promise<void> {
   try {
@@ -29,15 +29,15 @@ export async function requireRecipient(recipient: string): Promise<void> {
   throw invalidFields({ recipient: [{ code: 'not_recipient' }] })
 }
 
-/** ASCII-armoured. */
+/** Encrypts a text, ASCII-armoured. */
 export async function encryptText(recipient: string, text: string): Promise<string> {
   const { armor } = await loadAge()
   return armor.encode(await (await createEncrypter(recipient)).encrypt(text))
 }
 
 /**
- * The `n`th file of an answer, as `n.age`: a ZIP of the one file, so that its name is encrypted, too. Read as
- * it arrives.
+ * Encrypts the `n`th file of an answer, as `n.age`, while it arrives: a ZIP of one file, so that its name is
+ * encrypted too.
  */
 export function encryptFile(
   recipient: string,

@@ -1,6 +1,6 @@
-// What is sealed of a request: the token of its link, its name, its message and what proves its passphrase.
-// As with the labels of pushes the instance key opens it, because its owner lists it and strangers read the
-// message.
+// The sealed fields of a request: the token of its link, its name, its message and the verifier of its
+// passphrase. As with the labels of pushes, the instance key opens them, because the owner lists the request
+// and strangers read the message.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { isSameSecret } from '../crypto/tokens.ts'
@@ -12,12 +12,12 @@ import type { LinkedRequest, StoredRequest } from '../store/requests-contract.ts
 
 export type RequestTexts = { urlToken: string; name: string; message: string }
 
-/** No token of a push has a slash, so that none finds a request. */
+/** Prefixes the token with a slash, which no token of a push contains, so that it never finds a request. */
 export function lookupOfRequest(urlToken: string, lookupKey: Uint8Array): Buffer {
   return lookupOf(`request/${urlToken}`, lookupKey)
 }
 
-/** `verifier` is argon2id of the passphrase, in hex; '' without one. */
+/** `verifier`: argon2id of the passphrase, in hex; '' without one. */
 export function sealTexts(texts: RequestTexts & { verifier: string }, place: LabelContext) {
   return {
     urlToken: sealOwned('request_token', texts.urlToken, place),
@@ -27,7 +27,7 @@ export function sealTexts(texts: RequestTexts & { verifier: string }, place: Lab
   }
 }
 
-/** Throws DamageError when decryption fails, because the database was altered. */
+/** Throws DamageError if decryption fails, because the database was altered. */
 export function openTexts(request: StoredRequest, keyring: Keyring): RequestTexts {
   const place = placeOf(request, keyring)
   return {
@@ -37,7 +37,7 @@ export function openTexts(request: StoredRequest, keyring: Keyring): RequestText
   }
 }
 
-/** The same request under the sealing key. Null for a damaged one. */
+/** Returns the request sealed under the current key; null for a damaged one. */
 export function reseal(request: StoredRequest, keyring: Keyring): LinkedRequest | null {
   const { sealing } = keyring
   const place = placeOf(request, keyring)
@@ -50,7 +50,7 @@ export function reseal(request: StoredRequest, keyring: Keyring): LinkedRequest 
   return { lookup, keyNumber: sealing.number, ...sealTexts(texts, { ...place, pushId: lookup }) }
 }
 
-/** `key` is argon2id of what somebody gave as the passphrase. Throws as `openTexts` does. */
+/** Whether the passphrase is right. `key`: argon2id of the given passphrase. Throws as `openTexts` does. */
 export function isRightKey(key: Uint8Array, request: StoredRequest, keyring: Keyring): boolean {
   if (request.verifier === null) throw new DamageError(nameOfRequest(request))
   return isSameSecret(

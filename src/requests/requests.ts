@@ -1,4 +1,5 @@
-// The use cases of a request's owner: make one, list them, close one. And what a stranger with its link sees.
+// The use cases of requests for secrets: their owner creates, lists and closes them, and a stranger with a
+// link sees one.
 
 import { isUrlToken, newUrlToken } from '../crypto/url-token.ts'
 import type { Account } from '../domain/account.ts'
@@ -12,7 +13,7 @@ import { type AnsweringOptions, createBeginAnswer } from './answering.ts'
 import { requireRecipient } from './recipient.ts'
 import { lookupOfRequest, openTexts, sealTexts, verifierOf } from './request-texts.ts'
 
-/** As its owner sees it. `isOver`: used up, closed, or past its time. */
+/** A request as its owner sees it. `isOver`: used up, closed, or past its time. */
 export type OwnRequest = {
   request: SecretRequest
   urlToken: string
@@ -22,10 +23,10 @@ export type OwnRequest = {
   isOver: boolean
 }
 
-/** `damaged` counts requests that cannot be shown; after a full page there may be another. */
+/** `damaged`: number of requests that cannot be shown. After a full page there may be another. */
 export type PageOfRequests = { requests: OwnRequest[]; damaged: number; isFull: boolean }
 
-/** As whoever has the link sees it. */
+/** A request as a person with its link sees it. */
 export type AskedRequest = Pick<OwnRequest, 'urlToken' | 'message' | 'passphraseRequired'> &
   Pick<SecretRequest, 'acceptsText' | 'acceptsFiles' | 'expiresAt' | 'recipient'>
 
@@ -33,7 +34,7 @@ export type Requests = ReturnType<typeof createRequests>
 
 export type RequestsOptions = Omit<AnsweringOptions, 'find'> & {
   store: Pick<Store, 'requests' | 'preferences' | 'damage'>
-  /** Is told each change of an account's key, because whoever makes one reads later answers. */
+  /** Logs each change of an account's key, because its new holder reads later answers. */
   log: { info: (kept: { accountId: number; recipient: string | null }, message: string) => void }
 }
 
@@ -41,8 +42,7 @@ export function createRequests(options: RequestsOptions) {
   const { store, keyring, passphrases, now, log } = options
 
   /**
-   * Throws `invalid` for a recipient that nothing can be encrypted for, and `unauthenticated` for an account
-   * that has ended.
+   * Throws `invalid` for a recipient key that cannot encrypt, and `unauthenticated` for a removed account.
    */
   async function create(account: Account, { wanted, address }: Creation): Promise<OwnRequest> {
     const recipient = wanted.recipient ?? (await findRecipient(account))
@@ -70,14 +70,14 @@ export function createRequests(options: RequestsOptions) {
   }
 
   /**
-   * An account's own public key of age. Each new request without another one copies it, so that a change
-   * touches none that is open.
+   * Resolves to an account's own age public key. Each new request without another key copies it, so that a
+   * change affects no open request.
    */
   async function findRecipient({ id }: Account): Promise<string | null> {
     return (await store.preferences.find(id))?.recipient ?? null
   }
 
-  /** An empty text removes it. Throws `invalid` for what nothing can be encrypted for. */
+  /** Saves the account's key. An empty text removes it. Throws `invalid` for a key that cannot encrypt. */
   async function keepRecipient({ id: accountId }: Account, text: string): Promise<void> {
     const recipient = text.trim() || null
     if (recipient !== null) await requireRecipient(recipient)
@@ -90,19 +90,19 @@ export function createRequests(options: RequestsOptions) {
     return { request, ...openTexts(request, keyring), passphraseRequired, isOver: isOver(request, now()) }
   }
 
-  /** Newest first, closed ones too, until they are purged. */
+  /** Lists an account's requests, newest first, including closed ones until they are purged. */
   async function list({ id: accountId }: Account, pageNumber: number): Promise<PageOfRequests> {
     const listed = await store.requests.listRequests({ accountId, pageNumber })
     const requests = await keepIntact(listed, { open: present, report: store.damage.report })
     return { requests, damaged: listed.length - requests.length, isFull: listed.length === PAGE_SIZE }
   }
 
-  /** Throws `not_found` for everybody but its owner. */
+  /** Throws `not_found` unless the account owns the request. */
   async function get(account: Account, urlToken: string): Promise<OwnRequest> {
     return present(await findOwn(account, urlToken))
   }
 
-  /** Ends its link at once. One that is over stays as it is. Throws as `get` does. */
+  /** Closes the link at once. Idempotent: a request that is over stays unchanged. Throws as `get` does. */
   async function close(account: Account, urlToken: string): Promise<OwnRequest> {
     const { id } = await findOwn(account, urlToken)
     const closed = await store.requests.closeRequest({ id, accountId: account.id })
@@ -126,7 +126,7 @@ export function createRequests(options: RequestsOptions) {
     throw notFound()
   }
 
-  /** For whoever has the link; null for one that takes no answer any more. Throws `not_found`. */
+  /** Finds a request for a person with its link; null if it takes no more answers. Throws `not_found`. */
   async function findAsked(urlToken: string): Promise<AskedRequest | null> {
     const { request, message, passphraseRequired, isOver } = present(await find(urlToken))
     if (isOver) return null
@@ -138,5 +138,5 @@ export function createRequests(options: RequestsOptions) {
   return { create, list, get, close, findAsked, beginAnswer, findRecipient, keepRecipient }
 }
 
-/** `address`: the owner's, by which passphrases take turns. */
+/** `address`: the owner's network address, by which passphrases queue. */
 type Creation = { wanted: NewRequest; address: string }

@@ -4,8 +4,8 @@ import { afterAll, expect, test } from 'bun:test'
 import { listenForMetrics } from '../../src/http/metrics-listener.ts'
 
 const options = { contentType: 'text/plain', read: async () => 'numbers' }
-const local = listenForMetrics({ place: '127.0.0.1:0', baseUrl: 'https://once.example', ...options })
-const open = listenForMetrics({ place: '0.0.0.0:0', baseUrl: 'https://once.example', ...options })
+const local = listenForMetrics({ address: '127.0.0.1:0', baseUrl: 'https://once.example', ...options })
+const open = listenForMetrics({ address: '0.0.0.0:0', baseUrl: 'https://once.example', ...options })
 afterAll(async () => {
   await local.stop()
   await open.stop()

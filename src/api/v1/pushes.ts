@@ -24,7 +24,10 @@ const FAMILIES = {
   r: { ...COMMON, wrappers: ['url', 'push', 'file'], kind: 'url', of: 'URL push', body: 'PreviousUrlPush' },
 } as const satisfies Record<Family, Surface & { of: string; body: BodyName }>
 
-/** `/p…` always, `/f…` and `/r…` if files and URLs are on. Each family answers for pushes of every kind. */
+/**
+ * The families on this server: `/p…` always, `/f…` and `/r…` if files and URLs are on. Each answers for
+ * pushes of every kind.
+ */
 const familiesOf = ({ kinds }: PushLimits) =>
   (['p', 'f', 'r'] as const).filter((family) => {
     const { kind } = FAMILIES[family]

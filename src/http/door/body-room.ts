@@ -1,6 +1,5 @@
-// Limits the memory for bodies and large answers, which are held whole until the client has received its
-// answer, in all and for each client. Without a limit, a few hundred connections that each send a large body
-// slowly, or ask for a large secret and do not read it, would fill the memory of the machine.
+// Limits the memory for bodies and large answers, in all and per client. Otherwise a few hundred connections
+// that send large bodies slowly, or do not read large answers, would exhaust the memory of the machine.
 
 import { DomainError } from '../../domain/errors.ts'
 import type { Exchange } from './exchange.ts'
@@ -8,9 +7,9 @@ import type { Exchange } from './exchange.ts'
 const MIB = 1024 * 1024
 const TOTAL_BYTES = 128 * MIB
 const CLIENT_BYTES = 64 * MIB
-/** Answers leave this much to bodies, because a client may take long to receive an answer. */
+/** Room that answers leave to bodies, because a client may take long to receive an answer. */
 const BODY_BYTES = 32 * MIB
-/** Bytes of each request that are not counted, so that pushing a password works while others fill the room. */
+/** Bytes per request that are not counted, so that creating a push works while others fill the room. */
 export const FREE_BYTES = 16 * 1024
 
 export type BodyRoom = ReturnType<typeof createBodyRoom>
@@ -18,7 +17,7 @@ export type BodyRoom = ReturnType<typeof createBodyRoom>
 export type BodyRoomOptions = {
   /** The largest body in bytes. */
   maxBytes: number
-  /** The client that an address counts as; null for one without a limit of its own. */
+  /** Returns the client that an address belongs to; null for one without a limit of its own. */
   clientOf: (address: string) => string | null
 }
 
@@ -31,8 +30,8 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
   let lastTurn = Promise.resolve()
 
   /**
-   * Resolves once it is this body's turn: large ones are decoded one after another, and other requests run in
-   * between.
+   * Resolves when it is this body's turn. Large bodies are decoded one after another, and other requests run
+   * in between.
    */
   function turn(): Promise<void> {
     lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
@@ -40,16 +39,16 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
   }
 
   /**
-   * Reserves room for received bytes of the body. In a full room the slowest body ends. Throws `overloaded`
-   * if that is this one.
+   * Reserves room for received bytes of a body. In a full room the slowest body ends; throws `overloaded` if
+   * that is this one.
    */
   function take(exchange: Exchange, bytes: number): void {
     reserve(exchange, bytes, { room: totalBytes, speed: speedOf(exchange, bytes) })
   }
 
   /**
-   * Reserves room for an answer with a text of so many bytes. May be called again for the same answer. Slow
-   * bodies give way. Throws `overloaded` when there is no room.
+   * Reserves room for an answer with a text of this size, ending slower bodies if needed. Idempotent for an
+   * answer. Throws `overloaded` when there is no room.
    */
   function takeForAnswer(exchange: Exchange, bytes: number): void {
     const more = Math.max(0, bytes - exchange.heldBytes)
@@ -85,12 +84,14 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
     slowest.exchange.endBody?.()
   }
 
-  /** Whether the exchange holds more than every request may. */
+  /** Whether the exchange holds more than the bytes that are not counted. */
   function isHeldBy({ heldBytes }: Exchange): boolean {
     return counted(heldBytes) > 0
   }
 
-  /** Holds exactly the bytes of the answer, which is there already, even without room for it. */
+  /**
+   * Replaces the reservation by the size of the answer, which is in memory already, even if the room is full.
+   */
   function holdAnswer(exchange: Exchange, bytes: number): void {
     giveBack(exchange)
     exchange.heldBytes = bytes
@@ -98,7 +99,7 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
     add(clientOf(exchange.clientAddress), counted(bytes))
   }
 
-  /** Frees the room, once the answer was received or nobody waits for it. */
+  /** Frees the room of the exchange. Idempotent. */
   function giveBack(exchange: Exchange): void {
     const bytes = counted(exchange.heldBytes)
     exchange.heldBytes = 0
@@ -121,7 +122,7 @@ function counted(bytes: number): number {
   return Math.max(0, bytes - FREE_BYTES)
 }
 
-/** The bytes that a body holds for each millisecond since its request began, with `more` bytes. */
+/** Returns the bytes that a body holds per millisecond since its request began, with `more` bytes. */
 function speedOf({ heldBytes, startedAt }: Exchange, more = 0): number {
   return (heldBytes + more) / (performance.now() - startedAt)
 }
@@ -135,7 +136,7 @@ export function overloaded(): DomainError {
 const PIECE = 64 * 1024
 type Holding = { exchange: Exchange; bodyRoom: Pick<BodyRoom, 'holdAnswer' | 'giveBack'> }
 
-/** The same answer. Bun itself would not tell when the client has received it. */
+/** Sends the answer in pieces, to notice when the client has received it; Bun does not report that. */
 export async function sendInPieces(answer: Response, { exchange, bodyRoom }: Holding): Promise<Response> {
   const giveBack = () => bodyRoom.giveBack(exchange)
   const { signal } = exchange.request

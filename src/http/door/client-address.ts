@@ -9,12 +9,12 @@ export type Forwarded = {
   address: string
   /** Whether the socket is a trusted proxy's. */
   isTrusted: boolean
-  /** The scheme that the trusted proxy was asked with; null when no trusted proxy names one. */
+  /** The scheme that the client used, according to a trusted proxy; null if none names one. */
   scheme: 'http' | 'https' | null
   host: string | null
 }
 
-/** Headers by which a proxy tells that it forwards. */
+/** Headers that show that a proxy forwards a request. */
 const HINTS = ['forwarded', 'via', 'x-real-ip', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']
 
 /** Whether anything hints at a proxy, trusted or not. */
@@ -26,17 +26,15 @@ export function isForwarded(headers: Headers): boolean {
 export const UNIX_PEER = 'unix'
 
 /**
- * The other end of a connection; `loopbackKind` is ipv4 or ipv6 on loopback, unix on a Unix socket, null
- * elsewhere.
+ * The other end of a connection. `loopbackKind`: ipv4 or ipv6 on loopback, unix on a Unix socket, else null.
  */
 type Peer = Pick<Forwarded, 'address'> & { loopbackKind: string | null }
 
 export type ReadForwarded = (peer: string, headers: Headers) => Forwarded
 
 /**
- * Believes forwarding headers from `trustedProxies` (networks or addresses) alone. Calls `onUndeclaredProxy`
- * once, with a warning for the operator, when a program of this machine forwards requests and is not one of
- * them.
+ * Trusts forwarding headers from `trustedProxies` (networks or addresses) alone. Calls `onUndeclaredProxy`
+ * once per address, with a warning for the operator, when another program of this machine forwards requests.
  */
 export function createForwarding(
   trustedProxies: readonly string[],
@@ -44,7 +42,7 @@ export function createForwarding(
 ) {
   const networks = trustedProxies.filter((proxy) => proxy !== UNIX_PEER).map(parseNetwork)
   const isTrusted = (address: Address) => ipaddr.subnetMatch(address, { trusted: networks }, '') === 'trusted'
-  /** At most one address of each kind: a proxy that forwards to `localhost` may use either. */
+  /** Undeclared proxies by kind of loopback address: a proxy that forwards to `localhost` may use either. */
   const undeclared = new Map<string, string>()
   const readSocket = remember((peer: string) => {
     const address = parseAddress(peer)
@@ -58,7 +56,9 @@ export function createForwarding(
     }
   })
 
-  /** Checks loopback peers only: any other sender may forge the header. */
+  /**
+   * Warns of an undeclared proxy. Checks loopback peers only, since any other sender may forge the header.
+   */
   function lookForProxy({ address, loopbackKind }: Peer, headers: Headers): void {
     if (loopbackKind === null || undeclared.has(loopbackKind) || !headers.has('x-forwarded-for')) return
     undeclared.set(loopbackKind, address)
@@ -84,13 +84,13 @@ export function createForwarding(
     }
   }
 
-  /** Addresses that the operator should declare with --trusted-proxy. */
+  /** Returns the addresses that the operator should declare with --trusted-proxy. */
   const listUndeclaredProxies = () => [...undeclared.values()]
 
   return { read, listUndeclaredProxies }
 }
 
-/** Walks from the nearest hop outwards. The first address that is not a trusted proxy is the client. */
+/** Walks the hops from the nearest outwards. The first address that is not a trusted proxy is the client. */
 function walkBack(
   socket: string,
   forwardedFor: string | null,
@@ -106,7 +106,7 @@ function walkBack(
   return client
 }
 
-/** Some proxies add the port: 192.0.2.7:50112, [2001:db8::7]:50112. */
+/** Removes the port, which some proxies add: 192.0.2.7:50112, [2001:db8::7]:50112. */
 function withoutPort(hop: string): string {
   const match = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(hop)
   return match?.[1] ?? match?.[2] ?? hop

@@ -5,11 +5,11 @@ import { type AnswerHeaders, answerNothing } from '../answers.ts'
 import { API, type Endpoint, FILES, PREVIOUS_API, PREVIOUS_FAMILIES } from '../urls.ts'
 import { isJsonPath } from './paths.ts'
 
-/** A host of 253 characters, with its scheme and port, is shorter. */
+/** Longer than any origin: a host has at most 253 characters. */
 const MAX_ORIGIN_CHARACTERS = 300
 
 /**
- * The origin that a browser names, in lower case; null without one. A longer one is `null`, the origin of no
+ * Returns the Origin header in lower case; null without one. A longer one becomes `null`, the origin of no
  * site.
  */
 export function originIn(headers: Headers): string | null {
@@ -50,10 +50,7 @@ const EXPOSED_HEADERS = [
 const ENDPOINTS = [API, PREVIOUS_API, FILES, ...Object.values(PREVIOUS_FAMILIES)].flatMap((table) =>
   Object.values<Endpoint>(table),
 )
-/**
- * The methods of all endpoints: where a path lacks one of them, the router's 405 is an answer that the page
- * can read.
- */
+/** The methods of all endpoints. If a path lacks one of them, the page can read the router's 405. */
 const METHODS = new Set(['HEAD', ...ENDPOINTS.map(({ method }) => method)])
 
 const PREFLIGHT: AnswerHeaders = {
@@ -62,14 +59,14 @@ const PREFLIGHT: AnswerHeaders = {
   'access-control-max-age': '3600',
 }
 
-/** `origins` as `parseOrigin` gives them, or `*` for any. */
+/** `origins`: as `parseOrigin` returns them, or `*` for any. */
 export function createCors(origins: readonly string[]) {
   const isAny = origins.includes('*')
   const listed = new Set(origins.flatMap(spellingsOf))
-  /** `origin` as `originIn` gives it. */
+  /** `origin`: as `originIn` returns it. */
   const isListed = (origin: string) => isAny || listed.has(origin)
 
-  /** The answer to a preflight for a page of a listed origin; null for any other request. */
+  /** Answers a preflight for a page of a listed origin. Returns null for any other request. */
   function answerPreflight(request: Request, path: string): Response | null {
     if (request.method !== 'OPTIONS' || !isJsonPath(path)) return null
     const { headers } = request

@@ -34,10 +34,10 @@ const STATUS: Record<ErrorCode, number> = {
   disk_full: 507,
 }
 
-/** Seconds until another try is worth it, where the error does not say. */
+/** Seconds after which a retry makes sense, unless the error says so itself. */
 const RETRY_AFTER: Record<OutageCode, number> = { overloaded: 1, files_unreachable: 5, disk_full: 30 }
 
-/** After these the rest of the body is not read, so the connection must end. */
+/** Refusals after which the rest of the body is not read, so the connection must end. */
 const ENDS_CONNECTION: ReadonlySet<ErrorCode> = new Set(['too_slow', 'too_large', 'unsupported_type'])
 
 export type Refusal = {
@@ -45,7 +45,7 @@ export type Refusal = {
   /** Null for an unexpected failure. */
   code: ErrorCode | null
   headers: AnswerHeaders
-  /** Whether the change may have happened all the same. */
+  /** Whether the outcome is unknown: the change may have happened. */
   isInDoubt: boolean
   /** The refused host name, and the flags that make it a name of this server. */
   host?: ErrorDetails['host'] | undefined
@@ -93,7 +93,7 @@ function exhausted(): DomainError {
   return new DomainError('overloaded', 'The server is busy; try again in a moment.', { retryAfter: 5 })
 }
 
-/** When to try again. */
+/** Returns `Retry-After` for an outage. */
 export function outageHeaders({ code, details }: OutageError): AnswerHeaders {
   return { 'retry-after': String(details.retryAfter ?? RETRY_AFTER[code]) }
 }

@@ -16,9 +16,9 @@ export type HostRules = ReturnType<typeof createHostRules>
 
 export type HostRulesOptions = {
   baseUrl: string | null
-  /** The name or address that the operator chose to listen on. */
+  /** --host: the name or address to listen on. */
   host: string
-  /** The addresses that this host stands for. */
+  /** The addresses that --host resolves to. */
   addresses: readonly string[]
 }
 
@@ -39,17 +39,15 @@ export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesO
       throw refuseHost(host, { ...from, basePath, listensOnLoopback })
   }
 
-  /** The origin that the browser asked for; null when the Host is not a valid name. */
+  /** Returns the origin that the browser asked for; null when the Host is not a valid name. */
   function originOf({ scheme, host }: Addressed): string | null {
     if (host === null || nameOf(host) === null) return null
-    // A proxy may speak TLS without forwarding the scheme: then the base URL tells it.
+    // A proxy may speak TLS without forwarding the scheme. Then use that of the base URL.
     if (scheme === null && base !== null && hasHost(base, host)) return base.origin
     return URL.parse(`${scheme ?? 'http'}://${host}`)?.origin ?? null
   }
 
-  /**
-   * Whether a page of this origin, in lower case, is a page of this server: the same scheme, host and port.
-   */
+  /** Whether this origin (in lower case) is this server's: the same scheme, host and port. */
   function isOwnOrigin(origin: string, addressed: Addressed): boolean {
     const own = [base?.origin ?? null, originOf(addressed)]
     return own.some((one) => one !== null && spellingsOf(one).includes(origin))
@@ -69,17 +67,17 @@ function hasHost(base: URL, host: string): boolean {
   return URL.parse(`${base.protocol}//${host}`)?.origin === base.origin
 }
 
-/** RFC 1035, 2.3.4 allows no longer name. */
+/** The longest name by RFC 1035, 2.3.4. */
 const MAX_NAME = 253
 
-/** Null for a host that is longer than any name with a port: it is looked into no further. */
+/** Returns null for a host that is longer than any name with a port, to bound the work of parsing it. */
 export function readHost(host: string | null): string | null {
   return host !== null && host.length > MAX_NAME + ':65535'.length ? null : host
 }
 
 /**
- * The name without its port, in lower case; null when no URL can hold it, such as `a:99999`, `[::1::]` and
- * `09`. Its characters have no special meaning in HTML, JSON or a shell.
+ * Returns the name without its port, in lower case; null if no URL can contain it, such as `a:99999`,
+ * `[::1::]` and `09`. Its characters have no special meaning in HTML, JSON or a shell.
  */
 const nameOf = remember((host: string): string | null => {
   if (readHost(host) === null) return null
@@ -88,7 +86,9 @@ const nameOf = remember((host: string): string | null => {
   return match[1]?.toLowerCase() ?? null
 })
 
-/** localhost and the names below it, which never leave the machine (RFC 6761, 6.3), 127.0.0.0/8 and ::1. */
+/**
+ * Whether a name never leaves the machine: localhost and its subdomains (RFC 6761, 6.3), 127.0.0.0/8 and ::1.
+ */
 export function isLoopbackName(name: string): boolean {
   if (/(^|\.)localhost\.?$/i.test(name)) return true
   const address = withoutBrackets(name)
@@ -96,13 +96,13 @@ export function isLoopbackName(name: string): boolean {
   return version === 4 ? address.startsWith('127.') : version === 6 && isLoopbackAddress(address)
 }
 
-/** Whether a Host header, with or without a port, names this machine to itself. */
+/** Whether a Host header, with or without a port, is a loopback name. */
 export function isLoopbackHost(host: string): boolean {
   const name = nameOf(host)
   return name !== null && isLoopbackName(name)
 }
 
-/** Names that nobody can register in the public DNS: addresses, names without a dot, and mDNS. */
+/** Whether a name cannot be registered in the public DNS: an address, a name without a dot, or mDNS. */
 function isLocalName(name: string): boolean {
   return (
     isIP(withoutBrackets(name)) !== 0 ||
@@ -122,20 +122,20 @@ const ANY_HOST_PATHS: ReadonlySet<string> = new Set([
 const ASSETS = FILES.asset.href({ name: '' })
 
 /**
- * Whether a path is answered whatever the Host: monitoring asks by any address, and the page that refuses a
- * name needs its style sheet and icons. None of them holds a secret.
+ * Whether a path is answered for any Host: monitoring asks by any address, and the page that refuses a name
+ * needs its style sheet and icons. None of these answers holds a secret.
  */
 export function answersAnyHost(path: string): boolean {
   return ANY_HOST_PATHS.has(path) || path.startsWith(ASSETS)
 }
 
-/** Who names the host, as far as it is known. */
+/** The facts about a request that tell who named its host. */
 export type Asker = Pick<Exchange, 'isFromProxy'> &
   Partial<Pick<Exchange, 'scheme' | 'clientAddress'>> & { request?: { headers: Headers } }
 
 export type RefusedAsker = Asker & { basePath: string; listensOnLoopback: boolean }
 
-/** `host` is what the client sent. It is repeated only if it is a plain name, address and port. */
+/** Makes the refusal of a host. Repeats what the client sent only if it is a plain name, address and port. */
 export function refuseHost(host: string | null, asker: RefusedAsker): DomainError {
   const origin = host === null || nameOf(host) === null ? null : URL.parse(`${schemeOf(asker)}://${host}`)
   if (origin === null) return new DomainError('unknown_host', REFUSAL)
@@ -150,7 +150,7 @@ export function refuseHost(host: string | null, asker: RefusedAsker): DomainErro
 
 const REFUSAL = 'This server does not answer to that host name. Start it with --base-url to name its address.'
 const PROXY_HINT = ' (and with --trusted-proxy ADDRESS if a reverse proxy forwards to it)'
-/** Believes an undeclared proxy too, because the scheme only goes into the text. */
+/** Returns the scheme for the text of the refusal, so it may trust an undeclared proxy. */
 function schemeOf({ scheme, request }: Asker): 'http' | 'https' {
   const said = request?.headers.get('x-forwarded-proto')?.split(',')[0]?.trim()
   return scheme ?? (said === 'https' ? 'https' : 'http')

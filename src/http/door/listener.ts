@@ -9,7 +9,7 @@ import type { Handle } from './server.ts'
 import type { Shed } from './shed.ts'
 import { isUnixHost, openToGroup, removeSocket, socketPath } from './unix-socket.ts'
 
-/** The socket sets no limit: every route limits the body that it reads. */
+/** No limit on the socket: every route limits the body that it reads. */
 const ANY_BODY_SIZE = Number.MAX_SAFE_INTEGER
 /** Attempts to find a port that is free on every address. */
 const FREE_PORT_TRIES = 20
@@ -24,11 +24,11 @@ export type Binding = {
 
 /** The resolver and the interfaces of this machine. */
 export type Network = {
-  /** All addresses of a name, from the system's resolver; rejects for an unknown name. */
+  /** Resolves to all addresses of a name, by the system's resolver. Rejects for an unknown name. */
   lookUp: (name: string) => Promise<readonly string[]>
-  /** The addresses of this machine, loopback included; throws when the system call fails. */
+  /** Returns the addresses of this machine, loopback included. Throws if the system call fails. */
   listAddresses: () => readonly string[]
-  /** The machine's name, perhaps with its domain. */
+  /** Returns the machine's name, perhaps with its domain. */
   hostName: () => string
 }
 
@@ -130,8 +130,8 @@ function bindOnce(options: ListenOptions): ListeningSocket[] {
 }
 
 /**
- * Whether the machine lacks the address. An address that exists but is forbidden to this process is an error:
- * another process could take it.
+ * Whether the machine lacks the address. An address that this process may not use is an error instead,
+ * because another process could take it.
  */
 function isMissing(address: string, cause: unknown, listAddresses: Network['listAddresses']): boolean {
   const code = codeOf(cause)

@@ -1,5 +1,5 @@
-// Refuses requests that another web site made a browser send, by the headers in which browsers tell where
-// they come from.
+// CSRF protection: refuses requests that another web site made a browser send, by the headers Origin and
+// Sec-Fetch-Site.
 
 import { DomainError } from '../../domain/errors.ts'
 import { PAGES } from '../urls.ts'
@@ -13,7 +13,7 @@ export type OtherSitesOptions = {
   isListed: Cors['isListed']
 }
 
-/** Null lets the request in. Listed origins may use the API, never the pages. */
+/** Returns null to admit the request. Listed origins may use the API, never the pages. */
 export type RefusalOfSite = (exchange: Exchange) => DomainError | null
 
 export function createRefusalOfSite({ isOwnOrigin, isListed }: OtherSitesOptions): RefusalOfSite {
@@ -30,15 +30,16 @@ export function createRefusalOfSite({ isOwnOrigin, isListed }: OtherSitesOptions
 }
 
 /**
- * Whether a web page sent it, or a document without an origin. Extensions have other schemes and are allowed.
+ * Whether the origin is a web page's, or that of a document without one. Browser extensions have other
+ * schemes and are allowed.
  */
 function isOfWeb(origin: string): boolean {
   return origin === 'null' || /^https?:/.test(origin)
 }
 
 /**
- * Whether the browser sends it for its user, not for a page: the system shares something with the installed
- * app. Such a POST has `Origin: null`. No page can make a browser say `Sec-Fetch-Site: none`.
+ * Whether the browser itself sends the request: the operating system shares something with the installed app.
+ * Such a POST has `Origin: null`, and no page can make a browser send `Sec-Fetch-Site: none`.
  */
 function isSharedByBrowser({ path, request: { headers } }: Exchange): boolean {
   return (
@@ -50,7 +51,7 @@ function isSharedByBrowser({ path, request: { headers } }: Exchange): boolean {
 function isCalledOtherSite({ request, isHead }: Exchange): boolean {
   const { headers, method } = request
   const site = headers.get('sec-fetch-site')
-  // Browsers call another port of the same host the same site. Here it is another one.
+  // Browsers call another port of the same host the same site. Here it counts as another site.
   if (site !== 'cross-site' && site !== 'same-site') return false
   const mode = headers.get('sec-fetch-mode') ?? 'navigate'
   const isNavigation = mode === 'navigate' && headers.get('sec-fetch-dest') === 'document'

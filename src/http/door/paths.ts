@@ -1,8 +1,11 @@
-// Canonical paths: what the router compares, whatever spelling a client or proxy uses.
+// Canonical paths: the form that the router compares, whatever spelling a client or proxy uses.
 
 import { API, ENDPOINT_PREFIXES, FILES, JSON_PREFIXES, PREVIOUS_FAMILIES } from '../urls.ts'
 
-/** The part between host and query. Bun leaves out the host if the `Host` header is missing or malformed. */
+/**
+ * Returns the part between host and query. Bun leaves out the host if the `Host` header is missing or
+ * malformed.
+ */
 export function pathOf(url: string): string {
   const start = startOfPath(url)
   if (start === -1) return '/'
@@ -10,22 +13,25 @@ export function pathOf(url: string): string {
   return query === -1 ? url.slice(start) : url.slice(start, query)
 }
 
-/** A language that older servers and clients put in front of a path, supported here or not. */
+/** A language prefix of Password Pusher's paths, supported here or not. */
 const LOCALE = '[a-z]{2}(?:-[A-Za-z]{2,4})?'
-/** Paths behind a language, in requests and in the route table. `/up` is not a language. */
+/** Paths with a language prefix, in requests and in the route table. `/up` is not a language. */
 const TRANSLATED = new RegExp(`^(?!${FILES.up.path}(?:/|$))/(?::locale|${LOCALE})(?:/.*)?$`)
-/** Marks them for the router, so that `/:locale/…` matches no other path with as many parts. */
+/** The router's prefix for such paths, so that `/:locale/…` matches no other path with as many segments. */
 const TRANSLATED_PREFIX = '/.locale'
 
 const FAMILIES = Object.keys(PREVIOUS_FAMILIES).join('|')
-/** Paths of the previous API, with or without a language. Without `.json` the same paths are pages. */
+/** Paths of the previous API, with or without a language prefix. Without `.json` the same paths are pages. */
 const PREVIOUS_API = new RegExp(`^(?:/${LOCALE})?(/(?:${FAMILIES})(?:/.*)?)\\.json$`)
-/** Lists of the previous API, always behind a language: `/d/…` alone is a download. */
+/** Lists of the previous API, always with a language prefix: `/d/…` alone is a download. */
 const PREVIOUS_LISTS = new RegExp(`^/(?:${LOCALE}|:locale)(${FILES.download.href({ grant: '' })}.*)\\.json$`)
-/** Marks them for the router, which cannot tell `/p/:url_token.json` from `/p/:url_token`. */
+/**
+ * The router's prefix for paths of the previous API, since it cannot tell `/p/:url_token.json` from
+ * `/p/:url_token`.
+ */
 const PREVIOUS_API_PREFIX = '/.json'
 
-/** The path under which the router holds a path of the route table. */
+/** Returns the router's path for a path of the route table. */
 export function routedPath(path: string): string {
   const isJson = path.endsWith('.json')
   const plain = isJson ? (PREVIOUS_API.exec(path) ?? PREVIOUS_LISTS.exec(path))?.[1] : undefined
@@ -33,7 +39,7 @@ export function routedPath(path: string): string {
   return TRANSLATED.test(path) ? `${TRANSLATED_PREFIX}${path}` : path
 }
 
-/** The path of the route table that the router holds under this one. */
+/** Returns the path of the route table for a router's path. */
 export function publicPath(routed: string): string {
   if (routed.startsWith(TRANSLATED_PREFIX)) return routed.slice(TRANSLATED_PREFIX.length) || '/'
   const isPrevious = routed.startsWith(`${PREVIOUS_API_PREFIX}/`)
@@ -46,8 +52,8 @@ export function isJsonPath(path: string): boolean {
 }
 
 /**
- * The path for the router: without the base path (which some proxies strip already), repeated slashes, a
- * slash at the end, and the `.json` that every endpoint of the API accepts.
+ * Returns the canonical path: without the base path (which some proxies strip already), repeated slashes, a
+ * trailing slash, and the `.json` that every endpoint of the API accepts.
  */
 export function canonicalPath(path: string, basePath: string): string {
   let canonical = path.includes('//') ? path.replace(/\/{2,}/g, '/') : path
@@ -55,13 +61,13 @@ export function canonicalPath(path: string, basePath: string): string {
     canonical = canonical.slice(basePath.length) || '/'
   }
   if (canonical.length > 1 && canonical.endsWith('/')) canonical = canonical.slice(0, -1)
-  // A client that asks for the router's own prefixes finds nothing there.
+  // A client that asks for the router's own prefixes gets 404.
   if (canonical.startsWith(PREVIOUS_API_PREFIX)) return PREVIOUS_API_PREFIX
   if (canonical.startsWith(TRANSLATED_PREFIX)) return TRANSLATED_PREFIX
   return isEndpointWithSuffix(canonical) ? canonical.slice(0, -'.json'.length) : routedPath(canonical)
 }
 
-/** The reference has `.json` in its own name. */
+/** Whether an endpoint is asked for with an optional `.json`. The reference has `.json` in its own name. */
 function isEndpointWithSuffix(path: string): boolean {
   const isEndpoint = ENDPOINT_PREFIXES.some((start) => path.startsWith(start))
   return isEndpoint && path.endsWith('.json') && path !== API.reference.path
@@ -80,7 +86,7 @@ export function isDecodable(path: string): boolean {
   }
 }
 
-/** Where the path begins in a URL, with or without a host; -1 when it has none. */
+/** Returns the index where the path begins in a URL, with or without a host; -1 if it has none. */
 export function startOfPath(url: string): number {
   return url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
 }

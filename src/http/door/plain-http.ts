@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts'
 import { isJsonPath, startOfPath } from './paths.ts'
 import type { AnswerRoute } from './router.ts'
 
-/** How to trust this server, and whether it is alive. A path that ends in / stands for all below it. */
+/** The paths of the trust page and the health checks. A path that ends in / stands for all below it. */
 const OPEN_PATHS: readonly string[] = [
   PAGES.trust.path,
   FILES.authority.href({ name: '' }),
@@ -21,7 +21,7 @@ const OPEN_PATHS: readonly string[] = [
 
 export type PlainHttpOptions = {
   answerRoute: AnswerRoute
-  /** Of --base-url; null without it: then https has the name that the client asked for. */
+  /** The host of --base-url; null without it, and redirects keep the host that the client asked for. */
   baseUrl: string | null
   /** The port of https, once it is known. */
   httpsPort: () => number
@@ -50,7 +50,7 @@ export function createAnswerPlain({ answerRoute, baseUrl, httpsPort }: PlainHttp
   }
 }
 
-/** Path and query as they were sent. */
+/** Returns path and query as they were sent. */
 function afterHost(url: string): string {
   const start = startOfPath(url)
   return start === -1 ? '/' : url.slice(start)

@@ -1,5 +1,5 @@
-// Limits the requests of each address, against runaway scripts and guessing. Loopback has no limit but for
-// those of other sites.
+// Limits the requests of each address, against runaway scripts and guessing. Loopback is limited only in
+// requests that other sites send.
 
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
@@ -15,21 +15,21 @@ export const DEFAULT_RATE_LIMIT: RateLimit = { requests: 1000, seconds: 10 }
 export type LimitRate = (address: string) => Promise<void> | null
 
 /**
- * Limits the refusals of what other sites make a browser send. That comes from loopback too, if the server
- * runs beside it.
+ * Limits the refusals of requests that other sites make a browser send. Includes loopback: the browser may
+ * run beside the server.
  */
 export function createLimitOtherSites(limit: RateLimit, clientOf: ClientOf): LimitRate {
   return createLimitRate(limit, (address) => clientOf(address) ?? 'loopback')
 }
 
-/** Each node limits what reaches it. */
+/** Limits per node: nodes do not share counts. */
 export function createLimitRate({ requests, seconds }: RateLimit, clientOf: ClientOf): LimitRate {
   const limiter = new RateLimiterMemory({ points: requests, duration: seconds })
   const consume = async (key: string): Promise<void> => {
     try {
       await limiter.consume(key)
     } catch (cause) {
-      // The state of a key that is used up.
+      // The library rejects with this class when the limit is reached, and with an Error when it fails.
       if (!(cause instanceof RateLimiterRes)) throw cause
       throw tooMany('Too many requests from this address', cause.msBeforeNext)
     }

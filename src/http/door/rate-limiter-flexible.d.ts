@@ -1,4 +1,4 @@
-// Two files of the library. Its index also loads what it needs for a dozen databases.
+// Types of two files of the library. Its index would load drivers for a dozen databases.
 
 declare module 'rate-limiter-flexible/lib/RateLimiterMemory.js' {
   export { RateLimiterMemory as default } from 'rate-limiter-flexible'

@@ -12,7 +12,7 @@ export type Asked = { exchange: Exchange; params: Partial<Record<string, string>
 export type Answer = Response | Promise<Response>
 
 export type Handlers = {
-  /** Checks the guard of the URL first. */
+  /** Enforces the guard of the URL first. */
   answer: (asked: Asked) => Answer
   /** Answers HEAD where running the GET would have effects. */
   head?: (asked: Asked) => Answer
@@ -21,17 +21,17 @@ export type Handlers = {
 export type Route = Handlers & { url: Endpoint }
 
 /**
- * A controller for each URL of a map, so that a URL without one does not compile, and neither does one whose
- * guard the controller does not enforce. Null leaves the URL out on this server.
+ * One controller per URL of a map. A URL without one, or whose controller does not enforce its guard, does
+ * not compile. Null leaves the URL out on this server.
  */
 export type Controllers<Urls> = { [Name in keyof Urls]: ((url: Urls[Name]) => Handlers) | null }
 
-/** A controller for URLs that everybody may enter. */
+/** Returns a controller for URLs without a guard. */
 export function open(answer: Handlers['answer']) {
   return (_url: Endpoint<Method, 'open'>): Handlers => ({ answer })
 }
 
-/** The routes of a map of URLs, in the order of the map. */
+/** Returns the routes of a map of URLs, in the order of the map. */
 export function routesOf<Urls extends Record<keyof Urls, Endpoint>>(
   urls: Urls,
   controllers: Controllers<Urls>,
@@ -48,10 +48,9 @@ export type RouterOptions = { routes: readonly Route[]; presentError: PresentErr
 /** Finds the route for `exchange.path` and answers with it. */
 export type AnswerRoute = (exchange: Exchange) => Answer
 
-/** Every route with HEAD beside GET, and 405 for the methods that a known path does not have. */
+/** Makes a router that serves HEAD beside GET, and answers 405 for methods that a known path lacks. */
 export function createRouter({ routes, presentError }: RouterOptions): AnswerRoute {
-  // Elysia gives its handlers only the request. The exchange is looked up by it here, and handed on as an
-  // argument.
+  // Elysia hands its handlers only the request, so its exchange is looked up here.
   const exchanges = new WeakMap<Request, Exchange>()
 
   function exchangeOf(request: Request): Exchange {
@@ -60,7 +59,7 @@ export function createRouter({ routes, presentError }: RouterOptions): AnswerRou
     return exchange
   }
 
-  // The front door has taken the slash at the end of a path away.
+  // The front door has removed a trailing slash.
   const settings = { strictPath: true, handler: { standardHostname: false } }
   const app = new Elysia(settings).onError(({ error, code, request }) => {
     const cause = code === 'NOT_FOUND' ? notFound() : error
@@ -93,11 +92,14 @@ export function createRouter({ routes, presentError }: RouterOptions): AnswerRou
   }
 }
 
-/** With the canonical path, and GET for HEAD: Elysia's own HEAD reads the whole body to tell its length. */
+/**
+ * Returns a request with the canonical path, and GET for HEAD: Elysia's own HEAD reads the whole body to
+ * compute its length.
+ */
 function routedRequest({ request, path, isHead }: Exchange): Request {
   const { url, method } = request
   if (!isHead && url.startsWith('http:') && pathOf(url) === path) return request
-  // The router looks at the path alone. The host that was sent may be one that no URL can hold.
+  // The router looks at the path alone. The client's Host may be one that no URL can contain.
   return new Request(`http://localhost${path}`, { method: isHead ? 'GET' : method })
 }
 

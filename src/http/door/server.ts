@@ -1,5 +1,5 @@
-// The front door: checks the address, limits, Host and path of every request, hands it to its route, and logs
-// it.
+// The front door: checks the address, limits, Host and path of every request, passes it to its route, and
+// logs it.
 
 import { DomainError, notFound } from '../../domain/errors.ts'
 import type { Secure } from '../answers.ts'
@@ -37,11 +37,11 @@ export type FrontDoorOptions = {
   secure: Secure
   newRequestId: () => string
   logRequest: LogRequest
-  /** Whether its requests come over TLS that ends in this process. */
+  /** Whether TLS ends in this process. */
   isTls: boolean
 }
 
-/** Answers one request. `peer` is the address of its socket, `stayOpen` extends its idle timeout. */
+/** Answers one request. `peer`: the address of its socket; `stayOpen` extends its idle timeout. */
 export type Handle = (request: Request, peer: string, stayOpen?: () => void) => Promise<Response>
 
 async function headersAlone(response: Response): Promise<Response> {
@@ -62,8 +62,8 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
   })
 
   /**
-   * Throws for another site, for too many requests and for a foreign Host. Returns no promise where it need
-   * not wait.
+   * Throws for another site, for too many requests and for a foreign Host. Returns a promise only if it must
+   * wait.
    */
   function answerOrThrow(exchange: Exchange): Answer {
     const { request, path, clientAddress } = exchange
@@ -75,7 +75,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     return limited === null ? answerByRoute(exchange) : limited.then(() => answerByRoute(exchange))
   }
 
-  /** Has limits of its own, so that other sites cannot use up those of the person at the browser. */
+  /** Counts against a separate limit, so that other sites cannot use up that of the person at the browser. */
   async function refuse(refusal: DomainError, { path, clientAddress }: Exchange): Promise<never> {
     if (!EXEMPT_PATHS.has(path)) await limitOtherSites(clientAddress)
     throw refusal

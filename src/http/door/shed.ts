@@ -1,11 +1,11 @@
-// Load shedding: under overload, refuses requests at once and cheaply that would otherwise wait for long.
+// Load shedding: under overload, answers requests with 503 at once instead of letting them wait.
 
 import { answerJson, answerText } from '../answers.ts'
 import { EXEMPT_PATHS } from '../urls.ts'
 import type { Cors } from './cors.ts'
 import { canonicalPath, isJsonPath, pathOf } from './paths.ts'
 
-/** Null lets the request in. */
+/** Returns null to admit the request. */
 export type Shed = (request: Request) => Response | null
 
 export type ShedOptions = {
@@ -16,19 +16,15 @@ export type ShedOptions = {
   /** Commits changes that have waited for long. */
   commitOverdue: () => void
   /**
-   * Called at most once a second with the number of refused requests: a log line for each would add to the
-   * load.
+   * Called at most once a second with the number of refused requests. Logging each one would add to the load.
    */
   onShed: (requests: number) => void
   cors: Cors
 }
 
-/**
- * A turn of the event loop serves the requests that have arrived by then; late ones in a long turn would
- * wait.
- */
+/** The longest turn of the event loop before later requests of the same turn are refused. */
 const MAX_TURN_MS = 200
-/** Fewer requests in a turn are never refused: then the machine is slow, not the load high. */
+/** Requests of a turn that are always admitted: with fewer, the machine is slow, not overloaded. */
 const CROWD = 100
 const REPORT_MS = 1000
 const RETRY = { 'retry-after': '1' }

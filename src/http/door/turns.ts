@@ -1,13 +1,15 @@
-// Lets requests that arrived in one turn of the event loop go on in a row, after all of them were read. What
-// they share is then found in the caches of the processor, out of which reading and writing a socket between
-// two requests pushes it.
+// Batches requests that arrived in one turn of the event loop: they continue in a row after all of them were
+// read, so that what they share stays in the processor's caches.
 
-/** More requests would make the first of them wait for long. The others go on in the next turn. */
+/**
+ * The largest batch. In a larger one the first request would wait too long; the others continue in the next
+ * turn.
+ */
 const MOST = 64
 
 /**
- * Resolves when the requests that wait go on. Not for answers over 16 KiB: after the turn of its request, Bun
- * sends each header of such an answer by itself.
+ * Returns a function that resolves when its batch continues. Do not use it for answers over 16 KiB: Bun then
+ * sends each header by itself.
  */
 export function createTurns(): () => Promise<void> {
   let waiting: (() => void)[] = []

@@ -7,7 +7,7 @@ import { codeOf } from '../../domain/system-errors.ts'
 
 const PREFIX = 'unix:'
 /**
- * Lets the server's group connect, which the proxy belongs to. The umask of the process would allow only its
+ * Lets the server's group connect, to which the proxy belongs. The umask of the process would allow only its
  * user.
  */
 const MODE = 0o660
@@ -21,8 +21,8 @@ export function socketPath(host: string): string {
 }
 
 /**
- * Removes the socket of a server that ended without doing so. Throws `conflict` when somebody listens on it,
- * or when the path is something else.
+ * Removes the socket that a crashed server left behind. Throws `conflict` if another program listens on it,
+ * or if the path is not a socket.
  */
 export async function removeStaleSocket(host: string): Promise<void> {
   const path = socketPath(host)
@@ -38,7 +38,7 @@ export async function removeStaleSocket(host: string): Promise<void> {
   removeSocket(host)
 }
 
-/** Only a refused connection shows that nobody listens. */
+/** Whether a program listens on the path. Only ECONNREFUSED proves that none does. */
 function isListenedOn(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

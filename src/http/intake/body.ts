@@ -6,23 +6,20 @@ import { type BodyRoom, FREE_BYTES, overloaded } from '../door/body-room.ts'
 import type { Exchange } from '../door/exchange.ts'
 
 export type BodyLimits = {
-  /** Largest body that is held in memory. */
+  /** Maximum size of a body that is held in memory. */
   maxBytes: number
   /** The setting behind `maxBytes`; null if there is none. */
   limit: SizeLimit | null
-  /** Largest body with files. */
+  /** Maximum size of a body with files. */
   maxStreamBytes: number
-  /**
-   * A body in memory that is not small must arrive within this time. A streamed body must keep a minimum
-   * speed after it.
-   */
+  /** Deadline for a large body in memory. A streamed body must keep a minimum speed after it. */
   timeoutMs: number
   /**
    * Reserves memory for received bytes until the request is answered. Throws `overloaded` if there is no
    * room.
    */
   take: (exchange: Exchange, bytes: number) => void
-  /** Resolves once it is the turn of a body that is not small. */
+  /** Resolves when it is this large body's turn to be decoded. */
   turn: () => Promise<void>
 }
 
@@ -30,14 +27,17 @@ const KIB = 1024
 const TIMEOUT_MS = 60_000
 const MIN_BYTES_PER_SECOND = 4096
 /**
- * Chunks below this are read no faster than one a turn of the event loop, in which Bun joins those that
- * arrive.
+ * Smaller chunks are read at most one per turn of the event loop, because Bun joins those that arrive
+ * meanwhile.
  */
 const SMALL_CHUNK = 4 * KIB
 
 type Sizes = { maxPayloadBytes: number; maxFiles: number; maxFileBytes: number }
 
-/** Largest body that is held in memory. Escaping can turn one byte of a payload into six. */
+/**
+ * Returns the maximum size of a body that is held in memory. Escaping can turn one byte of a payload into
+ * six.
+ */
 export function maxBodyBytes({ maxPayloadBytes }: Pick<Sizes, 'maxPayloadBytes'>): number {
   return 6 * maxPayloadBytes + 64 * KIB
 }
@@ -50,18 +50,18 @@ export function bodyLimitsOf(sizes: Sizes, { take, turn }: Pick<BodyRoom, 'take'
 }
 
 /**
- * Throws `too_large` as soon as the limit is exceeded, `too_slow` after the deadline, `overloaded` without
- * memory.
+ * Reads a body into memory. Throws `too_large` as soon as the limit is exceeded, `too_slow` after the
+ * deadline, and `overloaded` if there is no memory.
  */
 export function readBody(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
   const announced = Number(exchange.request.headers.get('content-length') ?? Number.NaN)
   if (announced > limits.maxBytes) throw tooLarge(limits)
-  // Bun never delivers more than Content-Length. A small body holds no room: the idle timeout of its
-  // connection is its deadline.
+  // Bun never delivers more than Content-Length. A small body needs no reservation, and no deadline beside
+  // the idle timeout of its connection.
   return announced <= FREE_BYTES ? exchange.request.bytes().catch(brokenOff) : readLarge(exchange, limits)
 }
 
-/** A large body, or one of unknown length. Reserves memory for received bytes, not announced ones. */
+/** Reads a large body, or one of unknown length. Reserves memory for received bytes, not announced ones. */
 async function readLarge(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
   const body = await withDeadline(readChunks(exchange, limits), limits.timeoutMs)
   if (body.length > FREE_BYTES) await limits.turn()

@@ -1,8 +1,8 @@
 // Reads the file name of a multipart part in each notation that clients use (RFC 7578, 4.2).
 
 /**
- * Prefers `filename*` to `filename` (RFC 6266, 4.3). `given` is the value that the parser found;
- * `disposition` is the whole header, one character for each byte.
+ * Prefers `filename*` to `filename` (RFC 6266, 4.3). `given`: the value that the parser found; `disposition`:
+ * the whole header, one character per byte.
  */
 export function readFilename(given: string, disposition: string): string {
   return extendedFilename(disposition) ?? decodeFilename(given)
@@ -19,7 +19,9 @@ function extendedFilename(disposition: string): string | null {
   return null
 }
 
-/** Decodes charset, language and percent-encoded bytes (RFC 8187, 3.2). Null if they are malformed. */
+/**
+ * Decodes charset, language and percent-encoded bytes (RFC 8187, 3.2). Returns null if they are malformed.
+ */
 function decodeExtended(value: string): string | null {
   const [, charset = '', encoded = ''] = /^([^']+)'[^']*'(.*)$/s.exec(value) ?? []
   const latin = encoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
@@ -35,7 +37,7 @@ function decodeExtended(value: string): string | null {
 /** The only escapes that browsers use in a file name (HTML, "multipart/form-data encoding algorithm"). */
 const BROWSER_ESCAPES = /%(?:22|0D|0A)/g
 
-/** Leaves any other `%` as part of the name. */
+/** Decodes only these escapes; any other `%` is part of the name. */
 function decodeFilename(name: string): string {
   const words = decodeEncodedWords(name)
   return words === name ? name.replace(BROWSER_ESCAPES, decodeURIComponent) : words

@@ -7,8 +7,8 @@ import type { Member } from './members.ts'
 export type JsonFile = { filename: string; contentType: string; data: Buffer }
 
 /**
- * Of a text whose length is a multiple of four. A pattern that repeats groups of four takes 180 MB for six of
- * text.
+ * Base64 of a text whose length is a multiple of four. A pattern of repeated groups of four needs 180 MB for
+ * 6 MB of text.
  */
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
@@ -25,7 +25,7 @@ const jsonFile = (maxBytes: number) =>
     { description: 'A file, within the size of a JSON body. Larger ones go as multipart/form-data.' },
   )
 
-/** Reads the entries that are well-formed. Notes one problem for all the others together. */
+/** Reads the well-formed entries. Notes one problem for all others together. */
 export function filesInJson(maxBytes: number, options: ArrayOptions): Member<JsonFile[]> {
   return {
     schema: Type.Array(jsonFile(maxBytes), options),

@@ -1,4 +1,4 @@
-// The members of a request. Each has a TypeBox schema, which the reference shows, and reads liberally what
+// The members of a request. Each has a TypeBox schema, which the reference shows, and reads the variants that
 // clients send within the same limits.
 
 import {
@@ -14,9 +14,7 @@ import { MAX_RECIPIENTS_TEXT, parseRecipients, RECIPIENTS_PATTERN } from '../../
 import type { Problem, Problems } from '../../domain/problems.ts'
 import { hasMoreBytes, hasMoreCharacters } from '../../text/text-length.ts'
 
-/**
- * The most fields of a form, and characters of the name of one. Those that are read are fewer and shorter.
- */
+/** Limits on the fields of a form and on the characters of a name. Known fields are fewer and shorter. */
 export const MAX_FIELDS = 1000
 export const MAX_FIELD_NAME = 200
 /** An object as a client sent it. */
@@ -36,7 +34,7 @@ export function createFields<Values>(table: Table<Values>, wire: Wire) {
     return null
   }
 
-  /** Null for a member that was not given, and for one that has a problem. */
+  /** Returns null for a member that is missing, and for one that has a problem. */
   function read<Name extends keyof Values & string>(name: Name): Values[Name] | null {
     const value = wire[name]
     return isGiven(value) ? table[name].read(value, (problem) => blame(name, problem)) : null
@@ -50,22 +48,22 @@ export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** The only room that names the library, so that its next major version is a change to one room. */
+/** TypeBox for the other rooms, so that its next major version is a change to one room. */
 export { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
-/** Notes what is wrong with a value, and returns null in its place. */
+/** Notes a problem of a value, and returns null in place of the value. */
 export type Blame = (problem: Problem) => null
 
 export type Member<Value> = {
   schema: TSchema
   /**
-   * Reads a value that was given. Returns null for an invalid value, after `blame`, and for a blank without
-   * meaning.
+   * Reads a given value. Returns null for an invalid value, after `blame`, and for a blank that means
+   * nothing.
    */
   read: (value: unknown, blame: Blame) => Value | null
 }
 
-/** Any string. Other rules check its content. */
+/** A member with any string. Other rules check its content. */
 export function anyText(options: StringOptions): Member<string> {
   return {
     schema: Type.String(options),
@@ -96,7 +94,7 @@ function limitedText(options: StringOptions, { isLonger, code }: Measure): Membe
   return { schema: Type.String(options), read }
 }
 
-/** More characters than a number or a word of `BOOLEANS` has, with blanks around it. */
+/** The longest text that is read as a number or a boolean, with blanks around it. */
 const MAX_WORD = 100
 
 type RangeOptions = IntegerOptions & { minimum: number; maximum: number }
@@ -130,7 +128,7 @@ export function boolean(options: SchemaOptions): Member<boolean> {
   return { schema: Type.Boolean(options), read }
 }
 
-/** One of these words. */
+/** A member with one of these words. */
 export function oneOf<Word extends string>(known: readonly Word[], options: StringOptions): Member<Word> {
   const problem = { code: 'unknown_kind', kinds: known.join(', ') } as const
   return {
@@ -139,7 +137,7 @@ export function oneOf<Word extends string>(known: readonly Word[], options: Stri
   }
 }
 
-/** The same member, whose values are looked at further. */
+/** Returns the member with a further check of its values. */
 export function refined<Given, Value>(
   { schema, read }: Member<Given>,
   look: (given: Given, blame: Blame) => Value | null,
@@ -151,7 +149,10 @@ export function refined<Given, Value>(
   return { schema, read: readFurther }
 }
 
-/** Some of these words: a list, or one alone. Tells once that a word is unknown, however many are. */
+/**
+ * A member with some of these words: a list, or a single word. Notes one problem however many words are
+ * unknown.
+ */
 export function someOf<Word extends string>(known: readonly Word[], options: ArrayOptions): Member<Word[]> {
   const { schema, read } = oneOf(known, {})
   return {
@@ -165,7 +166,7 @@ export function someOf<Word extends string>(known: readonly Word[], options: Arr
   }
 }
 
-/** Addresses for mail, separated by commas. */
+/** A member with e-mail addresses, separated by commas. */
 export function mailAddresses(description: string): Member<readonly string[]> {
   const schema = { maxLength: MAX_RECIPIENTS_TEXT, pattern: RECIPIENTS_PATTERN, description }
   return refined(anyText(schema), (given, blame) => {
@@ -174,7 +175,7 @@ export function mailAddresses(description: string): Member<readonly string[]> {
   })
 }
 
-/** A language of pages and mails, also with a country: `de-AT` is `de`. */
+/** A member with a supported language, also given with a country: `de-AT` is `de`. */
 export function mailLanguage(description: string): Member<Language> {
   const read = (value: unknown, blame: Blame) => {
     const tag = typeof value === 'string' && value.length <= MAX_WORD ? value.trim().replace('_', '-') : null
@@ -184,7 +185,7 @@ export function mailLanguage(description: string): Member<Language> {
   return { schema: Type.String({ pattern, maxLength: MAX_WORD, description }), read }
 }
 
-/** Refuses every value, for a feature that this server lacks. */
+/** A member that refuses every value, for a feature that this server lacks. */
 export function unavailable(code: 'unavailable' | 'unavailable_list', description: string): Member<never> {
   return { schema: Type.String({ maxLength: 0, description }), read: (_, blame) => blame({ code }) }
 }

@@ -16,13 +16,13 @@ export type FilePart = { filename: string; contentType: string; content: AsyncIt
 
 export type MultipartOptions = {
   contentType: string
-  /** Bytes of all text parts together. */
+  /** Maximum bytes of all text parts together. */
   maxTextBytes: number
   /** The setting behind `maxTextBytes`; null if there is none. */
   limit: SizeLimit | null
   /** Reserves memory for received text. Throws `overloaded` if there is no room. */
   take: (bytes: number) => void
-  /** Reads the content to its end or throws. Its result becomes the value of the part. */
+  /** Reads the content to its end, or throws. Its result becomes the value of the part. */
   onFile: (file: FilePart) => Promise<unknown>
   /** Called after each part has been read, even if a later part fails. */
   onPart?: (name: string, value: unknown) => void
@@ -32,14 +32,12 @@ type Part = { name: string; value: unknown }
 
 /** RFC 2046 allows a boundary 70 characters. */
 const MAX_CONTENT_TYPE = 200
-/** Of each part. Clients send three headers. */
+/** Headers of a part. Clients send three. */
 const MAX_HEADERS = 20
 const MAX_HEADER_BYTES = 16 * 1024
-/**
- * Bytes that are parsed before another look at what has been found, and before other requests get their turn.
- */
+/** Bytes that are parsed before parts are checked again and other requests get their turn. */
 const PIECE_BYTES = 64 * 1024
-/** Bytes before, between and after the contents of the parts. */
+/** Maximum bytes before, between and after the contents of the parts. */
 const MAX_OUTSIDE_BYTES = 1024 * 1024
 
 /**
@@ -58,7 +56,7 @@ export async function readMultipart(
   const begun = watchParts(parser)
   const parts: Promise<Part>[] = []
   let textsRead: Promise<unknown> = Promise.resolve()
-  /** Names stay in memory until the request is answered, like texts. */
+  /** Counts names as texts: they stay in memory until the request is answered. */
   const takeNames = (name: string, filename: unknown) => {
     if (name.length > MAX_FIELD_NAME)
       throw malformed(`has a part whose name is longer than ${MAX_FIELD_NAME} characters`)
@@ -117,15 +115,15 @@ function createParser(contentType: string): BusboyInstance {
   if (contentType.length > MAX_CONTENT_TYPE)
     throw malformed(`has a Content-Type longer than ${MAX_CONTENT_TYPE} characters`)
   if (contentType.trim() === '') throw new DomainError('malformed', 'The request needs a Content-Type.')
-  // Busboy reads urlencoded forms too, in another way than this file does.
+  // Busboy would also read urlencoded forms, differently from urlencoded.ts.
   if (!/^\s*multipart\/form-data\s*(;|$)/i.test(contentType))
     throw new DomainError('unsupported_type', 'Send multipart/form-data.')
   // Loaded with the first form that has files.
   const { Busboy }: typeof import('@fastify/busboy') = require('@fastify/busboy')
   try {
     const limits = { parts: MAX_FIELDS, headerSize: MAX_HEADER_BYTES, headerPairs: MAX_HEADERS }
-    // Take every part as a stream, because busboy would decode text by the charset that the part claims.
-    // Keep folders in names: they are cut off after decoding, since an encoded word may contain a slash.
+    // Read every part as a stream, because busboy would decode text by the charset that the part claims. Keep
+    // folders in names: they are cut off after decoding, since an encoded word may contain a slash.
     const names = { preservePath: true }
     return new Busboy({ headers: { 'content-type': contentType }, isPartAFile: () => true, limits, ...names })
   } catch {
@@ -136,10 +134,10 @@ function createParser(contentType: string): BusboyInstance {
 type Begun = { count: number; open: number; claimsType: boolean; disposition: string }
 
 /**
- * Counts the parts, and those whose content is not read to its end; and keeps of the last one whether it
- * names its type, and its Content-Disposition. Busboy itself reports text/plain for a part without a type,
- * overlooks a `filename*` after a `filename`, and skips a part whose headers it cannot read. It has no public
- * event for headers, so this listens to its inner parser; a test pins that.
+ * Counts the parts and the unfinished ones, and keeps the type and Content-Disposition of the last. Busboy
+ * itself reports text/plain for a part without a type, overlooks a `filename*` after a `filename`, and skips
+ * a part with unreadable headers. It has no public event for headers, so this listens to its inner parser; a
+ * test pins that.
  */
 export function watchParts(busboy: BusboyInstance): Begun {
   const inside = busboy as unknown as { _parser: { parser: Dicer } }
@@ -197,7 +195,7 @@ function nextUnlessAborted<T>(chunks: AsyncIterator<T>, signal: AbortSignal): Pr
   return promise.finally(() => signal.removeEventListener('abort', abort))
 }
 
-/** Blames the sender for what is wrong with a part. Any other error of its reader is the server's. */
+/** Reports a malformed part as the sender's fault. Any other error of its reader is the server's. */
 async function* asSent(content: Readable): AsyncGenerator<Uint8Array> {
   try {
     yield* content
@@ -206,7 +204,7 @@ async function* asSent(content: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A form without a chosen file sends an empty part with an empty file name. That is no file. */
+/** Returns '' for the empty part with an empty file name that a form without a chosen file sends. */
 async function readFile(file: FilePart, { onFile }: MultipartOptions): Promise<unknown> {
   if (file.filename !== '') return onFile(file)
   const chunks = file.content[Symbol.asyncIterator]()
@@ -232,7 +230,7 @@ function createTextReader({ maxTextBytes, limit, take }: MultipartOptions) {
   }
 }
 
-/** Decodes the brackets, which some clients escape. */
+/** Decodes brackets, which some clients escape. */
 function decodeName(name: string | undefined): string {
   return (name ?? '').replace(/%5b/gi, '[').replace(/%5d/gi, ']')
 }

@@ -1,4 +1,4 @@
-// Reads the fields of a push from a body in JSON, urlencoded or multipart form, all into the same members.
+// Reads the fields of a push from a JSON, urlencoded or multipart body, all into the same members.
 
 import { DomainError, invalidFields } from '../../domain/errors.ts'
 import { findExcess } from '../../text/json-shape.ts'
@@ -13,22 +13,22 @@ export type PushBodyOptions = BodyLimits & {
   /** The allowed names of the object with the fields, the expected one first. */
   wrappers: readonly string[]
   /**
-   * Reads as Rails does. Fields in the query fill in for those that the body lacks. A body without a content
-   * type is JSON if it begins with `{`, else a form.
+   * Reads as Rails does: fields in the query replace missing ones, and a body without a content type is JSON
+   * if it begins with `{`, else a form.
    */
   isLenient?: boolean
   /** A member that a form may send without the brackets, too. */
   plain?: string
-  /** Without it files are refused. */
+  /** Stores a file. Without it, files are refused. */
   onFile?: (file: FilePart) => Promise<unknown>
   /** Called after each part of a multipart body has been read, even if a later part fails. */
   onPart?: (name: string, value: unknown) => void
 }
 
-/** Far more than a push has: `files` holds the largest number of objects. */
+/** Limits far above a push, whose largest list of objects is `files`. */
 const MOST = { depth: 32, members: 2000 }
 
-/** A member of what is no push, by its wrapper. */
+/** An example member of each wrapper that is not a push. */
 const EXAMPLES: Partial<Record<string, string>> = { request: 'message', webhook: 'url' }
 
 const BLANKS: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20])
@@ -97,7 +97,7 @@ function findWrapper(body: unknown, wrappers: readonly string[]): Wire | undefin
   return isObject(body) ? wrappers.map((name) => body[name]).find(isObject) : undefined
 }
 
-/** Merges the fields of all wrappers; the expected wrapper wins. Null if there are none. */
+/** Merges the fields of all wrappers; the expected wrapper wins. Returns null if there are none. */
 function fieldsInQuery(url: string, options: PushBodyOptions): Wire | null {
   const mark = url.indexOf('?')
   if (mark === -1) return null
@@ -142,7 +142,7 @@ function nest(pairs: Iterable<[string, unknown]>, { wrappers, plain }: PushBodyO
     const members: Wire = body[wrapper] ?? Object.create(null)
     body[wrapper] = members
     const isList = list !== undefined || LISTS.has(field)
-    // A file part has no value: its file is already stored. It still shows that the wrapper is there.
+    // A file part has no value, since its file is stored already. It still shows that the wrapper is there.
     if (value === undefined) continue
     members[field] = isList ? addToList(members[field], value) : value
   }

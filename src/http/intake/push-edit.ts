@@ -1,4 +1,4 @@
-// Reads what the owner of a push wants to change about it, and to whom its link is to be sent.
+// Reads what the owner of a push wants to change, and the recipients of mails with its link.
 
 import type { Viewer } from '../../domain/audit.ts'
 import type { WantedEdit } from '../../domain/editing.ts'
@@ -30,7 +30,7 @@ export function createEditTable(limits: PushLimits) {
 export type ReadEditOptions = {
   limits: PushLimits
   body: BodyLimits
-  /** All members of a push, in any answer. */
+  /** All members of a push in any answer. */
   members: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export function createReadEdit({ limits, body, members }: ReadEditOptions) {
   const fixed = [...known].filter((name) => !Object.hasOwn(table, name))
 
   /**
-   * Blames each member that cannot be changed, whatever its value. Throws `invalid` for a file, and what
+   * Refuses each member that cannot be changed, whatever its value. Throws `invalid` for a file, and what
    * `readPushFields` throws.
    */
   return async (exchange: Exchange): Promise<WantedEdit> => {
@@ -60,8 +60,8 @@ export function createReadEdit({ limits, body, members }: ReadEditOptions) {
 }
 
 /**
- * Who is to get the link of a push. Throws `invalid` with every field at fault, and what `readPushFields`
- * throws.
+ * Reads the recipients of mails with the link of a push. Throws `invalid` with every field at fault, and what
+ * `readPushFields` throws.
  */
 export function createReadLinkMail({ limits, body }: Pick<ReadEditOptions, 'limits' | 'body'>) {
   const table = createMailTable(limits)

@@ -80,7 +80,7 @@ export const MAIL_MEMBERS = ['notify_emails_to', 'notify_emails_to_locale'] as c
 
 export type MailFields = Fields<{ notify_emails_to: readonly string[]; notify_emails_to_locale: Language }>
 
-/** To whom the link is sent, and in which language. */
+/** The recipients of the link and the language of the mail. */
 export function createMailTable({ mail }: Pick<PushLimits, 'mail'>) {
   return {
     notify_emails_to: mail ? mailAddresses(RECIPIENTS) : unavailable('unavailable_list', NO_MAIL),
@@ -119,13 +119,13 @@ function describeDuration(milliseconds: number): string {
 
 export type NewPushOptions = {
   viewer: Viewer
-  /** How many files of a multipart body are already stored. */
+  /** Number of files of a multipart body that are already stored. */
   received: number
   /** Milliseconds; replaces `expire_after_duration`. */
   duration?: number
-  /** Whether the sender wants to be named to recipients. No member of the API. */
+  /** Whether recipients see the sender's name. Not a member of the API. */
   showsSender?: boolean
-  /** Problems found earlier, which are refused together with those found here. */
+  /** Earlier problems, which are refused together with those found here. */
   problems?: Problems
 }
 
@@ -191,9 +191,7 @@ function readPayload(fields: PushFields, kind: PushKind, limits: PushLimits): st
 
 type Mailing = { viewer: Viewer; wire: Wire; limits: Pick<PushLimits, 'mail'> }
 
-/**
- * Null when nobody is to get a mail. Mail is sent for accounts only, each of which may send so much of it.
- */
+/** Returns null if no recipient is given. Only accounts send mail, each within a limit. */
 export function readMail(fields: MailFields, { viewer, wire, limits }: Mailing): LinkMail | null {
   if (limits.mail && viewer.account === null) {
     for (const name of MAIL_MEMBERS) if (isGiven(wire[name])) fields.blame(name, { code: 'needs_account' })
@@ -207,7 +205,7 @@ export function readMail(fields: MailFields, { viewer, wire, limits }: Mailing):
 type Lifespan = { limits: PushLimits; duration: number | null }
 type LifespanFields = Fields<{ expire_after_days: number; expire_after_duration: number }>
 
-/** `duration`, in milliseconds, replaces the one that was sent. */
+/** `duration`: milliseconds; replaces the one that was sent. */
 export function readLifetime(fields: LifespanFields, { limits, duration: asked }: Lifespan) {
   const days = fields.read('expire_after_days')
   const index = fields.read('expire_after_duration')

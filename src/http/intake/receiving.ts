@@ -1,5 +1,5 @@
-// Receives what others send: a new push, or an answer to a request. Reads the body, stores its files, checks
-// the fields. The API and the forms of the pages share this.
+// Receives a new push, or an answer to a request: reads the body, stores its files, checks the fields. The
+// API and the forms of the pages share this.
 
 import { Readable } from 'node:stream'
 import type { Viewer } from '../../domain/audit.ts'
@@ -13,17 +13,17 @@ import type { FilePart } from './multipart.ts'
 import { type PushBodyOptions, readPushFields } from './push-body.ts'
 import { createParsePush, createPushTable, type NewPushOptions, requireFilesAllowed } from './push-input.ts'
 
-/** Where the files of one request go. */
+/** Stores the files of one request. */
 export type FileSink = {
   add(file: FilePart): Promise<void>
-  /** From now on files are compared with those of an earlier request, not stored. */
+  /** Compares further files with those of an earlier request instead of storing them. */
   compareOnly(): void
   listFiles(): readonly unknown[]
-  /** Removes what was stored, when no push comes of it. */
+  /** Removes the stored files, if no push is created. */
   discard(): Promise<void>
 }
 
-/** `isFingerprinted`: whether the contents of files are digested, to compare them with an earlier request. */
+/** `isFingerprinted`: whether to digest the contents of files, to compare them with an earlier request. */
 type Begin<Sink> = (options: { isFingerprinted: boolean }) => Sink
 
 export type Received<Sink> = { push: NewPush; upload: Sink }
@@ -33,11 +33,11 @@ export type Incoming = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'
   viewer: Viewer
   isFingerprinted: boolean
   /**
-   * Whether an earlier request made this push. If so, files are compared, not stored. Called before each file
-   * is read.
+   * Whether an earlier request created this push. If so, files are compared, not stored. Called before each
+   * file is read.
    */
   isRepeat: () => boolean | Promise<boolean>
-  /** Called for each file of a multipart body. Stores it with `store`, or reads it to its end itself. */
+  /** Called for each file of a multipart body. Passes it to `store`, or reads it to its end. */
   onFile?: (file: FilePart, store: StoreFile) => Promise<void>
   /** Replaces the members that were sent, before they are checked. */
   revise?: (wire: Wire) => Revised
@@ -90,7 +90,7 @@ function asSent(wire: Wire): Revised {
   return { wire }
 }
 
-/** Where an answer goes; requests/answering.ts says what each function throws. */
+/** Takes an answer. requests/answering.ts says what each function throws. */
 export type AnswerSink = {
   request: { acceptsText: boolean; acceptsFiles: boolean }
   upload: FileSink
@@ -108,7 +108,7 @@ export function createAnswerTable(limits: PushLimits) {
 export type IncomingAnswer = {
   exchange: Exchange
   sink: AnswerSink
-  /** Given apart from the body, in which it is looked for otherwise. */
+  /** The passphrase, if it is not in the body. */
   passphrase?: string | null
   /** Called after each part of a multipart body has been read, even if a later part fails. */
   onPart?: (name: string, value: unknown) => void
@@ -153,7 +153,7 @@ export function createReceiveAnswer({ limits, body }: Receiving) {
   return receive
 }
 
-/** Before a file is read. Throws `invalid`. */
+/** Throws `invalid` if the request accepts no files. Call it before a file is read. */
 function requireAsked({ request }: AnswerSink, limits: PushLimits): void {
   if (!request.acceptsFiles) throw invalidFields({ files: [{ code: 'not_asked_list' }] })
   if (!limits.kinds.has('file')) throw invalidFields({ files: [{ code: 'files_disabled' }] })
@@ -161,7 +161,7 @@ function requireAsked({ request }: AnswerSink, limits: PushLimits): void {
 
 type Judged = AnswerSink['request'] & { payload: string; files: number; limits: PushLimits }
 
-/** Whether it is what the request asks for. */
+/** Notes problems of an answer that is not what the request asks for. */
 function judge(
   { blame }: Pick<Fields<Record<'payload' | 'files', unknown>>, 'blame'>,
   { payload, files, ...asked }: Judged,
@@ -174,10 +174,10 @@ function judge(
   if (files > 0 && !asked.acceptsFiles) blame('files', { code: 'not_asked_list' })
 }
 
-/** The most members that a refusal names. */
+/** Maximum number of members that a refusal names. */
 const NAMED = 20
 
-/** An answer has no other members, such as limits: those are the owner's. */
+/** Notes a problem for each member that an answer does not have, such as limits, which are the owner's. */
 function problemsOfOthers(others: readonly string[]): Problems {
   const names = others.slice(0, NAMED).map((name) => (/^(?!error$)[a-z]\w{0,40}$/.test(name) ? name : 'push'))
   return Object.fromEntries(names.map((name) => [name, [{ code: 'no_member' }]]))
@@ -187,7 +187,7 @@ function problemsOfOthers(others: readonly string[]): Problems {
 async function discardAfter(upload: Pick<FileSink, 'discard'>, cause: unknown): Promise<never> {
   // If the full disk prevents cleanup now, the next start does it.
   const discarded = upload.discard().catch(() => undefined)
-  // A database that did not answer in time may not answer now either, and the client has waited long enough.
+  // A database that timed out may not answer now either, and the client has waited long enough.
   if (!isDomainError(cause, 'overloaded')) await discarded
   throw cause
 }

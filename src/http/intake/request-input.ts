@@ -12,7 +12,7 @@ import { MAX_ANSWERS, type NewRequest } from '../../domain/requests.ts'
 import { createFields, integer, refined, someOf, text, textOfBytes, type Wire } from './members.ts'
 import { createPushTable, readLifetime } from './push-input.ts'
 
-/** More than the longest key has. */
+/** Longer than any age key. */
 const MAX_RECIPIENT_CHARACTERS = 3000
 
 /** The members of a new request; the reference shows them. */
@@ -60,7 +60,7 @@ const recipient = refined(
   },
 )
 
-/** Throws `invalid` with every field at fault. */
+/** Returns a parser, which throws `invalid` with every field at fault. */
 export function createParseRequest(limits: PushLimits) {
   const table = createRequestTable(limits)
   return (wire: Wire): NewRequest => {

@@ -1,26 +1,26 @@
-// Reads urlencoded fields, within a number of fields. Bun takes them apart: loops of our own would hold other
-// requests until they are compiled.
+// Reads a bounded number of urlencoded fields. Bun splits them, because a loop in JavaScript would block
+// other requests until it is compiled.
 
 import { DomainError } from '../../domain/errors.ts'
 import { MAX_FIELD_NAME, MAX_FIELDS } from './members.ts'
 import { decodeUtf8 } from './utf8.ts'
 
-/** Where the fields stand, for refusals. */
+/** Where the fields were sent, for refusals. */
 export type Place = 'form' | 'query'
 
 type Field = [name: string, value: string]
 
-/** All fields in the order in which they were sent. Keeps a stray %. Throws `malformed`. */
+/** Returns all fields in the order in which they were sent. Keeps a stray %. Throws `malformed`. */
 export function parseUrlencoded(bytes: Uint8Array, place: Place): Field[] {
   const malformed = (problem: string) => new DomainError('malformed', `The ${place} ${problem}`)
   const sent = decodeUtf8(bytes, `The ${place} holds bytes that are not UTF-8`)
   if (sent.split('&', MAX_FIELDS + 1).length > MAX_FIELDS)
     throw malformed(`has more than ${MAX_FIELDS} fields`)
-  // The parser drops a question mark at the beginning: this one, and none that belongs to a name.
+  // The parser drops one question mark at the start: this one, instead of one that belongs to a name.
   const fields = [...new URLSearchParams(`?${sent}`)]
   if (fields.some(([name]) => name.length > MAX_FIELD_NAME))
     throw malformed(`has a field whose name is longer than ${MAX_FIELD_NAME} characters`)
-  // Escaped bytes that are not UTF-8 become replacement characters, as the ones that were sent are.
+  // Escaped bytes that are not UTF-8 become U+FFFD, which the sender may also have sent itself.
   if (hasReplaced(fields) && hasReplaced(new URLSearchParams(sent.replace(/\ufffd|%ef%bf%bd/gi, '-'))))
     throw malformed('holds bytes that are not UTF-8')
   return fields

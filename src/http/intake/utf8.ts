@@ -1,14 +1,14 @@
-// Decodes the bytes of a request that are to be UTF-8.
+// Decodes UTF-8 in requests strictly.
 
 import { DomainError } from '../../domain/errors.ts'
 
-/** Drops a byte order mark, which JSON does not know. */
+/** Drops a byte order mark, which JSON does not allow. */
 export const WITHOUT_MARK = new TextDecoder('utf-8', { fatal: true })
 const WITH_MARK = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Keeps a byte order mark, because payloads come back exactly. Throws `malformed` for other bytes, in place
- * of replacing them.
+ * Keeps a byte order mark, because payloads must be returned unchanged. Throws `malformed` for invalid UTF-8
+ * instead of replacing it.
  */
 export function decodeUtf8(bytes: Uint8Array, refusal: string, decoder = WITH_MARK): string {
   try {

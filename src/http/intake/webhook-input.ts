@@ -18,7 +18,7 @@ import {
 
 export const MAX_URL_LENGTH = 2_000
 
-/** The members of a new webhook, which may send to the hosts that are `listed`; the reference shows them. */
+/** The members of a new webhook, which may send to the `listed` hosts. The reference shows them. */
 export function createWebhookTable(listed: readonly string[]) {
   return {
     url: urlAt(listed),
@@ -31,7 +31,7 @@ export function createWebhookTable(listed: readonly string[]) {
 function urlAt(listed: readonly string[]): Member<string> {
   const description =
     'Where to send to, at a host that the operator lists. Shown to nobody again, but its host.'
-  // A user in it is refused.
+  // A URL with a user name is refused.
   const pattern = WEB_ADDRESS_PATTERN.replace('[^', '[^@')
   return refined(text({ maxLength: MAX_URL_LENGTH, pattern, description }), (given, blame) => {
     const place = webPlaceOf(given.trim())
@@ -40,7 +40,7 @@ function urlAt(listed: readonly string[]): Member<string> {
   })
 }
 
-/** Throws `invalid` with every field at fault. */
+/** Returns a parser, which throws `invalid` with every field at fault. */
 export function createParseWebhook(listed: readonly string[]) {
   const table = createWebhookTable(listed)
   return (wire: Wire): NewWebhook => {
