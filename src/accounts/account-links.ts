@@ -30,13 +30,13 @@ type LinkToAdd = Omit<NewAccountLink, 'hash'>
 
 type ToMail = Omit<WaitingMails['account_mail'], 'token'> & { accountId: number }
 
-type Forgotten = { email: string; visit: Visit; language: Language }
+type ResetRequest = { email: string; visit: Visit; language: Language }
 
 /**
  * The administrator who creates a link, their session, and the nonce of the page. Throws `conflict` if the
  * nonce is spent.
  */
-type By = { by: Account; session: number; nonce: PageNonce | null }
+type LinkCreator = { by: Account; session: number; nonce: PageNonce | null }
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>
 
@@ -80,7 +80,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
    * one with an account, and `too_many_mails`.
    */
   async function invite(
-    input: { email: string; isAdmin: boolean; mailIn?: Language | null } & By,
+    input: { email: string; isAdmin: boolean; mailIn?: Language | null } & LinkCreator,
   ): Promise<string> {
     const email = parseEmail(input.email)
     if (email === null) throw invalidFields({ email: [{ code: 'not_email' }] })
@@ -99,7 +99,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
    * Mails a reset link to this address if it has an account. Neither outcome nor duration reveals whether it
    * has one. Throws `too_many` for too many requests from one network address.
    */
-  async function sendReset({ email, visit, language }: Forgotten): Promise<void> {
+  async function sendReset({ email, visit, language }: ResetRequest): Promise<void> {
     if (mailLimit === null) throw notFound()
     if (await limit.tryReset({ email, address: visit.ip }))
       void findAndReset(email, language, mailLimit).catch(onError)
@@ -114,7 +114,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
     await limit.takeReset(account, () => addAndMail(link, { to, language, purpose: 'reset', accountId }))
   }
 
-  function createResetLink({ id, isAdmin }: Account, made: { endsTwoFactor: boolean } & By) {
+  function createResetLink({ id, isAdmin }: Account, made: { endsTwoFactor: boolean } & LinkCreator) {
     const { endsTwoFactor, by, session, nonce } = made
     const whom = { accountId: id, isAdmin, endsTwoFactor, createdBy: by.id, session, nonce }
     return add({ ...NOBODY, ...whom, purpose: 'reset' })

@@ -15,7 +15,7 @@ import type { Store } from '../store/contract.ts'
 /** The events that an account wants mail about, and the language of these mails. */
 export type MailWishes = { events: readonly EventType[]; language: Language }
 
-export type Preferences = ReturnType<typeof createPreferences>
+export type AccountPreferences = ReturnType<typeof createPreferences>
 
 export type PreferencesOptions = {
   store: Pick<Store, 'preferences'>

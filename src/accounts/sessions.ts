@@ -23,7 +23,7 @@ export type SignIn =
   | { outcome: 'code_needed'; pending: string }
   | { outcome: 'refused' }
 
-type Given = { password: string; visit: Visit }
+type PasswordAttempt = { password: string; visit: Visit }
 
 export type CurrentSession = {
   account: Account
@@ -98,7 +98,10 @@ export function createSessions(options: SessionsOptions) {
   }
 
   /** Replaces the hash of an imported account by argon2id as soon as its password is known. */
-  async function rehash({ account: { id }, passwordHash: tested }: Credentials, given: Given): Promise<void> {
+  async function rehash(
+    { account: { id }, passwordHash: tested }: Credentials,
+    given: PasswordAttempt,
+  ): Promise<void> {
     const passwordHash = await inLine(given.visit.ip, () => hashPassword(given.password))
     await store.accounts.rehashPassword({ id, tested, passwordHash })
   }

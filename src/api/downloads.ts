@@ -2,7 +2,7 @@
 
 import { ANY_TYPE } from '../domain/files.ts'
 import { type AnswerHeaders, answerAttachment, answerJson, TEXT } from '../http/answers.ts'
-import type { Asked } from '../http/door/router.ts'
+import type { RouteRequest } from '../http/door/router.ts'
 import type { Downloads, GrantedDownload } from '../pushes/downloads.ts'
 import type { Span } from '../pushes/granted-files.ts'
 
@@ -12,7 +12,7 @@ const MAX_RANGE_CHARACTERS = 100
 const WHOLE_BYTES = 1024 * 1024
 
 export function createAnswerDownload({ open }: Downloads) {
-  return async ({ exchange: { request, isHead }, params }: Asked): Promise<Response> => {
+  return async ({ exchange: { request, isHead }, params }: RouteRequest): Promise<Response> => {
     const download = await open(params.grant ?? '')
     const { size } = download
     const span = readSpan(request, download)

@@ -6,7 +6,7 @@ import { answerJson } from '../http/answers.ts'
 import { isForwarded } from '../http/door/client-address.ts'
 import type { Exchange } from '../http/door/exchange.ts'
 import { isLoopbackHost } from '../http/door/host.ts'
-import type { Asked } from '../http/door/router.ts'
+import type { RouteRequest } from '../http/door/router.ts'
 import { type LookAtHealth, wordOf } from '../operating/health.ts'
 
 export type ReadyOptions = {
@@ -21,7 +21,7 @@ export type ReadyOptions = {
 }
 
 export function createAnswerReady({ lookAtHealth, isAdmin, ...place }: ReadyOptions) {
-  return async ({ exchange }: Asked): Promise<Response> => {
+  return async ({ exchange }: RouteRequest): Promise<Response> => {
     // Look at both at once, because each may wait for a database that hangs.
     const [{ isReady: ready, findings }, mayKnow] = await Promise.all([
       lookAtHealth(),
@@ -32,14 +32,14 @@ export function createAnswerReady({ lookAtHealth, isAdmin, ...place }: ReadyOpti
   }
 }
 
-type Place = Pick<ReadyOptions, 'hasUndeclaredProxy' | 'baseUrl' | 'hasTrustedProxies'>
+type ProxyFacts = Pick<ReadyOptions, 'hasUndeclaredProxy' | 'baseUrl' | 'hasTrustedProxies'>
 
 /**
  * Whether a program of this machine asks. Behind an undeclared reverse proxy every client connects from
  * loopback. So any hint of one withholds the details: a forwarding header, of an earlier request too, or a
  * public base URL without --trusted-proxy. A Host other than loopback may be a web page's (DNS rebinding).
  */
-function isOnThisMachine({ request, clientAddress, host }: Exchange, place: Place): boolean {
+function isOnThisMachine({ request, clientAddress, host }: Exchange, place: ProxyFacts): boolean {
   if (!isLoopbackAddress(clientAddress) || host === null || !isLoopbackHost(host)) return false
   if (isForwarded(request.headers) || place.hasUndeclaredProxy()) return false
   const isPublic = place.baseUrl !== null && !isLoopbackHost(new URL(place.baseUrl).host)

@@ -10,12 +10,12 @@ import type { Events } from '../notices/events.ts'
 import type { StoredWebhook, Webhooks } from '../notices/webhooks.ts'
 import type { AnswerBody } from './answer-tables.ts'
 import { PARAMETERS, readNumber } from './parameters.ts'
-import { type Asked, requireAccount } from './viewer.ts'
+import { type ApiRequest, requireAccount } from './viewer.ts'
 
 const { after, wait } = PARAMETERS
 
 export function createAnswerEvents(events: Pick<Events, 'poll'>) {
-  return async ({ exchange, viewer }: Asked): Promise<Response> => {
+  return async ({ exchange, viewer }: ApiRequest): Promise<Response> => {
     const { tokenId } = viewer
     if (tokenId === null) throw new Error('no account without a token')
     const asked = {
@@ -42,24 +42,24 @@ type Options = { webhooks: Webhooks; body: BodyLimits }
 export function createWebhookEndpoints({ webhooks, body }: Options) {
   const parse = createParseWebhook(webhooks.listed)
 
-  async function add({ exchange, viewer }: Asked): Promise<Response> {
+  async function add({ exchange, viewer }: ApiRequest): Promise<Response> {
     const account = requireAccount(viewer)
     const wire = await readPushFields(exchange, { ...body, wrappers: ['webhook'] })
     const { secret, ...made } = await webhooks.add(account.id, parse(wire))
     return answerJson(201, { ...present(made), secret } satisfies AnswerBody<'CreatedWebhook'>)
   }
 
-  const list = async ({ viewer }: Asked) =>
+  const list = async ({ viewer }: ApiRequest) =>
     answerJson(200, (await webhooks.list(requireAccount(viewer).id)).map(present))
   const answerWith =
     (act: Webhooks['remove' | 'test']) =>
-    async ({ viewer, params }: Asked): Promise<Response> =>
+    async ({ viewer, params }: ApiRequest): Promise<Response> =>
       answerJson(200, present(await act(requireAccount(viewer).id, readId(params))))
 
   return { list, add, remove: answerWith(webhooks.remove), test: answerWith(webhooks.test) }
 }
 
-function readId({ id = '' }: Asked['params']): number {
+function readId({ id = '' }: ApiRequest['params']): number {
   if (/^[1-9]\d{0,14}$/.test(id)) return Number(id)
   throw notFound()
 }

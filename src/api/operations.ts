@@ -3,7 +3,7 @@
 
 import type { API, Endpoint } from '../http/urls.ts'
 import type { AnswerName } from './answer-tables.ts'
-import { PARAMETERS, type Parameter } from './parameters.ts'
+import { type ApiParameter, PARAMETERS } from './parameters.ts'
 import type { BodyName } from './request-tables.ts'
 
 export const REFUSALS = {
@@ -23,18 +23,18 @@ export const REFUSALS = {
   503: 'Overloaded; nothing was stored or counted.',
   507: 'The disk of the server is full.',
 }
-export type Refused = keyof typeof REFUSALS
+export type RefusalStatus = keyof typeof REFUSALS
 
-export type Operation = {
+export type ApiOperation = {
   summary: string
   description?: string
   id: string
   /** Parameters in the query and in headers. */
-  parameters?: readonly Parameter[]
+  parameters?: readonly ApiParameter[]
   body?: BodyName
   answer: [status: 200 | 201, schema: AnswerName, description: string]
   /** Refusals besides those that follow from the URL, the parameters and the body. */
-  refused?: readonly Refused[]
+  refused?: readonly RefusalStatus[]
 }
 
 const { page, before, after, wait, passphraseHeader, passphrase, idempotencyKey } = PARAMETERS
@@ -170,13 +170,13 @@ export const OPERATIONS = {
     answer: [200, 'EventPage', 'Up to 500 events.'],
     refused: [410],
   },
-} satisfies Record<Exclude<keyof typeof API, 'reference' | 'docs'>, Operation>
+} satisfies Record<Exclude<keyof typeof API, 'reference' | 'docs'>, ApiOperation>
 
-export type DescribedUrl = { url: Endpoint; operation: Operation }
+export type DescribedUrl = { url: Endpoint; operation: ApiOperation }
 
 export function describedUrls<Name extends string>(
   urls: Record<NoInfer<Name>, Endpoint>,
-  operations: Record<Name, Operation>,
+  operations: Record<Name, ApiOperation>,
 ): DescribedUrl[] {
   const names = Object.keys(operations) as Name[]
   return names.map((name) => ({ url: urls[name], operation: operations[name] }))

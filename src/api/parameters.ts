@@ -4,7 +4,7 @@
 import { MAX_PAGE } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { type Exchange, findInQuery } from '../http/door/exchange.ts'
-import type { Asked } from '../http/door/router.ts'
+import type { RouteRequest } from '../http/door/router.ts'
 import { type TSchema, Type } from '../http/intake/members.ts'
 import { KEY_LENGTH } from '../pushes/idempotency.ts'
 
@@ -14,7 +14,7 @@ export const URL_TOKEN = {
   example: '7k3m9qx2vn4t8bw5hj6r0yzacd',
 }
 
-export type Parameter = {
+export type ApiParameter = {
   name: string
   in: string
   required?: boolean
@@ -27,7 +27,7 @@ const inQuery = (name: string) => ({ name, in: 'query' })
 const inHeader = (name: string) => ({ name, in: 'header' })
 
 /** The parameters in paths, by their names in urls.ts. */
-export const PATH_PARAMETERS: readonly Parameter[] = [
+export const PATH_PARAMETERS: readonly ApiParameter[] = [
   { ...inPath('url_token'), description: 'The token of the push.', schema: Type.String(URL_TOKEN) },
   { ...inPath('id'), description: 'The id of the webhook.', schema: Type.Integer({ minimum: 1 }) },
 ]
@@ -80,9 +80,9 @@ export const PARAMETERS = {
       pattern: '^[!-~]([ -~]*[!-~])?$',
     }),
   },
-} satisfies Record<string, Parameter>
+} satisfies Record<string, ApiParameter>
 
-export function readUrlToken({ params }: Pick<Asked, 'params'>): string {
+export function readUrlToken({ params }: Pick<RouteRequest, 'params'>): string {
   return params.url_token ?? ''
 }
 

@@ -9,7 +9,7 @@ import type { Exchange } from '../http/door/exchange.ts'
 import { refusePrefetch } from '../http/door/other-sites.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
 import { createReadEdit, createReadLinkMail } from '../http/intake/push-edit.ts'
-import { createReceivePush, type Incoming } from '../http/intake/receiving.ts'
+import { createReceivePush, type IncomingPush } from '../http/intake/receiving.ts'
 import { secretLink } from '../http/urls.ts'
 import { type Idempotency, type KeyedAttempt, keyScopeOf } from '../pushes/idempotency.ts'
 import type { Pushes } from '../pushes/pushes.ts'
@@ -25,7 +25,7 @@ import {
   presentListed,
   presentView,
 } from './push-json.ts'
-import { type Asked, requireAccount } from './viewer.ts'
+import { type ApiRequest, requireAccount } from './viewer.ts'
 
 /** The differences between the versions of the API, and between the path families of the previous one. */
 export type Surface = {
@@ -61,7 +61,7 @@ export function createPushEndpoints(options: {
   const readLinkMail = createReadLinkMail(options)
   const presentation = ({ baseUrl }: Exchange) => ({ baseUrl, now: now() })
 
-  async function createAs(asked: Asked, surface: Surface): Promise<Response> {
+  async function createAs(asked: ApiRequest, surface: Surface): Promise<Response> {
     const created = await attempting(asked, (attempt) =>
       receivePush(incomingOf(asked, surface, attempt), ({ push, upload }) =>
         pushes.create(push, { viewer: asked.viewer, upload, attempt }),
@@ -72,7 +72,7 @@ export function createPushEndpoints(options: {
 
   /** Runs a create under the Idempotency-Key of its request; without a key, `attempt` is null. */
   async function attempting<T>(
-    { exchange, viewer }: Asked,
+    { exchange, viewer }: ApiRequest,
     create: (attempt: KeyedAttempt | null) => Promise<T>,
   ) {
     const key = exchange.request.headers.get('idempotency-key')
@@ -85,7 +85,7 @@ export function createPushEndpoints(options: {
   }
 
   async function retrieveAs(
-    { exchange, viewer, params }: Asked,
+    { exchange, viewer, params }: ApiRequest,
     { passphraseError }: Surface,
   ): Promise<Response> {
     refusePrefetch(exchange.request)
@@ -122,18 +122,18 @@ export function createPushEndpoints(options: {
     }
   }
 
-  async function preview({ exchange, viewer, params }: Asked): Promise<Response> {
+  async function preview({ exchange, viewer, params }: ApiRequest): Promise<Response> {
     const addressed = await pushes.preview(readUrlToken({ params }), viewer)
     return answerJson(200, { url: secretLink(addressed, exchange.baseUrl) })
   }
 
   /** Resolves to one page of the audit log. */
-  async function listEntries({ exchange, viewer, params }: Asked) {
+  async function listEntries({ exchange, viewer, params }: ApiRequest) {
     const log = await pushes.openLog(readUrlToken({ params }), viewer)
     return (await log.listPage(readPage(exchange))).map(presentEntry)
   }
 
-  async function expire({ exchange, viewer, params }: Asked): Promise<Response> {
+  async function expire({ exchange, viewer, params }: ApiRequest): Promise<Response> {
     return answerJson(
       200,
       presentDeleted(await pushes.expire(readUrlToken({ params }), viewer), presentation(exchange)),
@@ -141,20 +141,20 @@ export function createPushEndpoints(options: {
   }
 
   /** Reads the body last, because refusals of the push itself come first. */
-  async function edit({ exchange, viewer, params }: Asked): Promise<Response> {
+  async function edit({ exchange, viewer, params }: ApiRequest): Promise<Response> {
     const urlToken = readUrlToken({ params })
     const edited = await pushes.edit(urlToken, viewer, () => readEdit(exchange))
     return answerJson(200, presentListed(edited, presentation(exchange)))
   }
 
   /** Reads the body last, as `edit` does. */
-  async function notify({ exchange, viewer, params }: Asked): Promise<Response> {
+  async function notify({ exchange, viewer, params }: ApiRequest): Promise<Response> {
     const urlToken = readUrlToken({ params })
     const mailed = await pushes.notify(urlToken, viewer, () => readLinkMail(exchange, viewer))
     return answerJson(200, { url: secretLink(mailed, exchange.baseUrl) })
   }
 
-  async function list({ exchange, viewer }: Asked, expired: boolean): Promise<Response> {
+  async function list({ exchange, viewer }: ApiRequest, expired: boolean): Promise<Response> {
     const account = requireAccount(viewer)
     const listed = await pushes.list(account, {
       ...{ expired, pageNumber: readPage(exchange), before: readBefore(exchange) },
@@ -167,18 +167,18 @@ export function createPushEndpoints(options: {
   }
 
   return {
-    create: (asked: Asked) => createAs(asked, SURFACE),
+    create: (asked: ApiRequest) => createAs(asked, SURFACE),
     createAs,
-    retrieve: (asked: Asked) => retrieveAs(asked, SURFACE),
+    retrieve: (asked: ApiRequest) => retrieveAs(asked, SURFACE),
     retrieveAs,
     preview,
-    audit: async (asked: Asked) => answerJson(200, { logs: await listEntries(asked) }),
+    audit: async (asked: ApiRequest) => answerJson(200, { logs: await listEntries(asked) }),
     listEntries,
     expire,
     edit,
     notify,
-    active: (asked: Asked) => list(asked, false),
-    expired: (asked: Asked) => list(asked, true),
+    active: (asked: ApiRequest) => list(asked, false),
+    expired: (asked: ApiRequest) => list(asked, true),
   }
 }
 
@@ -188,10 +188,10 @@ export function answerList(list: readonly object[], { damaged }: { damaged: numb
 }
 
 function incomingOf(
-  { exchange, viewer }: Asked,
+  { exchange, viewer }: ApiRequest,
   { wrappers, isLenient, kind }: Surface,
   attempt: KeyedAttempt | null,
-): Incoming {
+): IncomingPush {
   return {
     ...{ exchange, viewer, wrappers, isLenient, isFingerprinted: attempt !== null },
     isRepeat: () => attempt !== null && attempt.made !== null,

@@ -4,7 +4,7 @@ import type { PushLimits } from '../domain/new-push.ts'
 import { generateDocument } from '../http/reference.ts'
 import { API, type Endpoint } from '../http/urls.ts'
 import { ANSWERS, type AnswerName } from './answer-tables.ts'
-import { describedUrls, OPERATIONS, type Operation, REFUSALS, type Refused } from './operations.ts'
+import { type ApiOperation, describedUrls, OPERATIONS, REFUSALS, type RefusalStatus } from './operations.ts'
 import { PARAMETERS, PATH_PARAMETERS } from './parameters.ts'
 import { createRequests, describeBody } from './request-tables.ts'
 import { listPreviousOperations } from './v1/pushes.ts'
@@ -77,11 +77,11 @@ function makeDocument({ limits, version, anonymousAccess }: ReferenceOptions): P
   })
 }
 
-function describe(url: Endpoint, { id, body, answer, refused = [], ...operation }: Operation) {
+function describe(url: Endpoint, { id, body, answer, refused = [], ...operation }: ApiOperation) {
   const inPath = PATH_PARAMETERS.filter(({ name }) => url.path.includes(`:${name}`))
   const { parameters = [], ...texts } = operation
   const [status, ...outcome] = answer
-  const refusals: Refused[] = [
+  const refusals: RefusalStatus[] = [
     ...ALWAYS,
     ...refused,
     ...(url.guard === 'open' ? [] : ([401] as const)),
@@ -105,14 +105,14 @@ const ALWAYS = [403, 421, 429, 500, 503] as const
 const OF_BODY = [400, 408, 413, 415, 422, 507] as const
 
 /** The schemas of refusals that hold more than an error. */
-const SCHEMAS: Partial<Record<Refused, AnswerName>> = {
+const SCHEMAS: Partial<Record<RefusalStatus, AnswerName>> = {
   ...{ 401: 'PassphraseError', 422: 'ValidationError', 500: 'InternalError' },
 }
 const RETRY_AFTER = {
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 1, maximum: 60 } },
 }
 
-function describeRefusal(status: Refused) {
+function describeRefusal(status: RefusalStatus) {
   const answer = describeAnswer(SCHEMAS[status] ?? 'Error', REFUSALS[status])
   return status === 429 || status === 503 ? { ...answer, headers: RETRY_AFTER } : answer
 }

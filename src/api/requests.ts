@@ -13,7 +13,7 @@ import type { OwnRequest, Requests } from '../requests/requests.ts'
 import type { AnswerBody } from './answer-tables.ts'
 import { readPage, readPassphrase, readUrlToken } from './parameters.ts'
 import { answerList } from './pushes.ts'
-import { type Asked, requireAccount } from './viewer.ts'
+import { type ApiRequest, requireAccount } from './viewer.ts'
 
 export function createRequestEndpoints(options: {
   requests: Requests
@@ -24,14 +24,14 @@ export function createRequestEndpoints(options: {
   const parse = createParseRequest(limits)
   const receiveAnswer = createReceiveAnswer(options)
 
-  async function create({ exchange, viewer }: Asked): Promise<Response> {
+  async function create({ exchange, viewer }: ApiRequest): Promise<Response> {
     const wanted = parse(await readPushFields(exchange, { ...body, wrappers: ['request'] }))
     const account = requireAccount(viewer)
     const made = await requests.create(account, { wanted, address: viewer.visit.ip })
     return answerJson(201, presentRequest(made, exchange.baseUrl))
   }
 
-  async function list({ exchange, viewer }: Asked): Promise<Response> {
+  async function list({ exchange, viewer }: ApiRequest): Promise<Response> {
     const listed = await requests.list(requireAccount(viewer), readPage(exchange))
     return answerList(
       listed.requests.map((request) => presentRequest(request, exchange.baseUrl)),
@@ -41,13 +41,13 @@ export function createRequestEndpoints(options: {
 
   const showWith =
     (find: Requests['get']) =>
-    async ({ exchange, viewer, params }: Asked): Promise<Response> =>
+    async ({ exchange, viewer, params }: ApiRequest): Promise<Response> =>
       answerJson(
         200,
         presentRequest(await find(requireAccount(viewer), readUrlToken({ params })), exchange.baseUrl),
       )
 
-  async function answer({ exchange, viewer, params }: Asked): Promise<Response> {
+  async function answer({ exchange, viewer, params }: ApiRequest): Promise<Response> {
     const idempotencyKey = exchange.request.headers.get('idempotency-key')
     const answering = await requests.beginAnswer(readUrlToken({ params }), { viewer, idempotencyKey })
     try {

@@ -5,7 +5,7 @@ import type { Account } from '../domain/account.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
 import { type Exchange, visitOf } from '../http/door/exchange.ts'
-import type { Answer, Handlers, Asked as Reached } from '../http/door/router.ts'
+import type { Answer, Handlers, RouteRequest } from '../http/door/router.ts'
 import type { Endpoint, Method } from '../http/urls.ts'
 import { readAuthorization } from './authorization.ts'
 
@@ -13,9 +13,9 @@ import { readAuthorization } from './authorization.ts'
 export type ApiViewer = Viewer & { tokenId: number | null }
 
 /** A request of the API, with the viewer whose token it carries. */
-export type Asked = Reached & { viewer: ApiViewer }
+export type ApiRequest = RouteRequest & { viewer: ApiViewer }
 
-export type ApiAnswer = (asked: Asked) => Answer
+export type ApiHandler = (asked: ApiRequest) => Answer
 
 /** Returns a promise only if the request presents a token. */
 export type GetViewer = (exchange: Exchange, guard: Guard) => ApiViewer | Promise<ApiViewer>
@@ -79,9 +79,9 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
 
 /** Makes controllers that identify the viewer by the API token before they answer. */
 export function createByToken(getViewer: GetViewer) {
-  return (answer: ApiAnswer, head = answer) =>
+  return (answer: ApiHandler, head = answer) =>
     ({ guard }: Endpoint<Method, Guard>): Handlers => {
-      const identified = (respond: ApiAnswer) => (asked: Reached) => {
+      const identified = (respond: ApiHandler) => (asked: RouteRequest) => {
         const viewer = getViewer(asked.exchange, guard)
         if (viewer instanceof Promise) return viewer.then((found) => respond({ ...asked, viewer: found }))
         return respond({ ...asked, viewer })

@@ -1,6 +1,6 @@
 // Notices: the configured channels, mail and webhooks, and the job that delivers through them.
 
-import type { Preferences } from '../accounts/preferences.ts'
+import type { AccountPreferences } from '../accounts/preferences.ts'
 import { MINUTE, SECOND } from '../domain/time.ts'
 import { PAGES, secretLink } from '../http/urls.ts'
 import { createDeliveries } from '../notices/deliveries.ts'
@@ -30,7 +30,7 @@ type NoticesOptions = {
   appearance: Pick<Appearances, 'inEffect'>
   findToMail: Pushes['findToMail']
   mailLimit: MailLimit
-  preferences: Preferences
+  preferences: AccountPreferences
 }
 
 export function createNotices(options: NoticesOptions) {

@@ -219,7 +219,7 @@ export const PAGES = {
 }
 
 /** A path of Password Pusher, or of an earlier version, and the path that replaces it. */
-export type Moved = Endpoint<'GET'> & { to: (urlToken: string) => string }
+export type Redirect = Endpoint<'GET'> & { to: (urlToken: string) => string }
 
 /**
  * The page for each suffix of a secret link of Password Pusher. Its `/passphrase` becomes the secret link,
@@ -245,7 +245,7 @@ const OLDER_PAGES = [
   [API.docs, '/help/api'],
 ] as const
 
-export const MOVED: readonly Moved[] = [
+export const MOVED: readonly Redirect[] = [
   ...['/p', '/f', '/r', '/:locale/p', '/:locale/f', '/:locale/r'].flatMap((family) =>
     SECRET_LINK_PAGES.map(([suffix, page]) => ({ path: `${family}/:url_token${suffix}`, page }))
       .filter(({ path, page }) => path !== page.path)
@@ -259,11 +259,11 @@ export const MOVED: readonly Moved[] = [
 ]
 
 /** Redirects to a page of the same push. */
-function ofPush(page: { href: (parameters: { url_token: string }) => string }): Moved['to'] {
+function ofPush(page: { href: (parameters: { url_token: string }) => string }): Redirect['to'] {
   return (urlToken) => page.href({ url_token: urlToken })
 }
 
-export function moved(to: Moved['to'], ...from: (string | Endpoint)[]): Moved[] {
+export function moved(to: Redirect['to'], ...from: (string | Endpoint)[]): Redirect[] {
   const paths = from.map((older) => (typeof older === 'string' ? older : older.path))
   return paths.map((path) => ({ method: 'GET', path, guard: 'open', to }))
 }

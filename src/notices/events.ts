@@ -26,13 +26,13 @@ export type Poll = {
 export type EventPage = { events: ToldEvent[]; next: number }
 
 type End = 'told' | 'refused' | 'over'
-type Waiting = Pick<Poll, 'accountId' | 'tokenId'> & { after: number; end: (how: End) => void }
+type WaitingPoll = Pick<Poll, 'accountId' | 'tokenId'> & { after: number; end: (how: End) => void }
 
 export type Events = ReturnType<typeof createEvents>
 
 export function createEvents({ store }: { store: Store['events'] }) {
   const running = new Set<Poll>()
-  const waiting = new Set<Waiting>()
+  const waiting = new Set<WaitingPoll>()
   let timer: Timer | undefined
   let isStopped = false
 

@@ -63,15 +63,15 @@ export function connectOutside(place: WebPlace, options: OutboundOptions): Promi
   return inTime(tryOut, { within })
 }
 
-type Sending = OutboundOptions & { place: WebPlace; ended: AbortSignal }
+type OutboundAttempt = OutboundOptions & { place: WebPlace; ended: AbortSignal }
 
-async function send(request: OutboundRequest, sending: Sending): Promise<DeliveryError | null> {
+async function send(request: OutboundRequest, sending: OutboundAttempt): Promise<DeliveryError | null> {
   const reached = await reach(sending)
   return typeof reached === 'string' ? reached : ask(reached, request)
 }
 
 /** Connects to the first address that accepts. Only a failure before TLS tries the next one. */
-async function reach(sending: Sending): Promise<Socket | DeliveryError> {
+async function reach(sending: OutboundAttempt): Promise<Socket | DeliveryError> {
   const { place, ended, lookUp = lookUpAll } = sending
   const name = place.hostname.replace(/^\[(.*)\]$/, '$1')
   const found = isIP(name) ? [name] : await lookUp(name).catch(() => [])
@@ -89,7 +89,7 @@ async function reach(sending: Sending): Promise<Socket | DeliveryError> {
 }
 
 /** Returns no address if the system cannot list those of this machine, for example without AF_NETLINK. */
-function onlyAllowed(found: readonly string[], { place, listed, listAddresses = listAll }: Sending) {
+function onlyAllowed(found: readonly string[], { place, listed, listAddresses = listAll }: OutboundAttempt) {
   try {
     const own = listAddresses()
     return found.filter((address) => isAllowedAddress(address, place, { listed, own }))

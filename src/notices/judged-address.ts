@@ -20,7 +20,7 @@ const METADATA = [
 /** Offset in bytes of the IPv4 address that an IPv6 address of each range carries. */
 const CARRIED: Readonly<Record<string, number>> = { ipv4Mapped: 12, rfc6145: 12, rfc6052: 12, '6to4': 2 }
 
-export type Judging = {
+export type AddressRules = {
   /** The listed hosts: an address among them is always allowed. */
   listed: readonly string[]
   /** The addresses of this machine. */
@@ -28,7 +28,7 @@ export type Judging = {
 }
 
 /** `place`: host and port of the URL; `address`: one of those that its name resolves to. */
-export function isAllowedAddress(address: string, place: WebPlace, { listed, own }: Judging): boolean {
+export function isAllowedAddress(address: string, place: WebPlace, { listed, own }: AddressRules): boolean {
   const judged = innerOf(address)
   if (judged === null) return false
   const hostname = judged.kind() === 'ipv6' ? `[${judged}]` : judged.toString()

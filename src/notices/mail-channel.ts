@@ -1,7 +1,7 @@
 // Sends the mails of the outbox. First checks whether their reason still holds, and only then reads the rest
 // of their content.
 
-import type { Preferences } from '../accounts/preferences.ts'
+import type { AccountPreferences } from '../accounts/preferences.ts'
 import type { Keyring } from '../crypto/keyring.ts'
 import { hashToken, newRandomToken } from '../crypto/tokens.ts'
 import type { Account } from '../domain/account.ts'
@@ -30,7 +30,7 @@ export type MailLinks = {
 export type MailChannelOptions = {
   mailer: Mailer
   store: Pick<Store, 'accountLinks' | 'accounts'>
-  preferences: Pick<Preferences, 'findMailWishes'>
+  preferences: Pick<AccountPreferences, 'findMailWishes'>
   limit: MailLimit
   limitTests: TestLimit
   findToMail: (urlToken: string) => Promise<Push | null>
@@ -40,7 +40,7 @@ export type MailChannelOptions = {
 }
 
 /** A mail that is ready; `over`: its reason no longer holds. */
-type Written = (MailText & { to: string }) | 'over' | 'damaged' | 'limited'
+type WrittenMail = (MailText & { to: string }) | 'over' | 'damaged' | 'limited'
 
 export function createMailChannel(options: MailChannelOptions) {
   const { mailer, store, preferences, limit, limitTests, findToMail, keyring, links, nameOfInstance } =
@@ -55,7 +55,7 @@ export function createMailChannel(options: MailChannelOptions) {
       : mailer.send({ ...written, id: messageIdOf(message, keyring) }, stopped)
   }
 
-  async function write(message: DueMessage): Promise<Written> {
+  async function write(message: DueMessage): Promise<WrittenMail> {
     const { kind, accountId, body } = message
     if (accountId === null) return 'damaged'
     if (kind === 'event_mail') return writeEventMail(message, accountId)
@@ -64,7 +64,7 @@ export function createMailChannel(options: MailChannelOptions) {
     return writeOneTimeLink(openMail(body, { ...place, field: 'account_mail' }))
   }
 
-  async function writeLink(waiting: WaitingMails['link_mail'] | null): Promise<Written> {
+  async function writeLink(waiting: WaitingMails['link_mail'] | null): Promise<WrittenMail> {
     if (waiting === null) return 'damaged'
     const { to, language, urlToken, sender } = waiting
     const push = await findToMail(urlToken)
@@ -79,7 +79,7 @@ export function createMailChannel(options: MailChannelOptions) {
    * Writes the mail about an event. The result is `over` for an account that no longer wants it, or is
    * disabled.
    */
-  async function writeEventMail(message: DueMessage, accountId: number): Promise<Written> {
+  async function writeEventMail(message: DueMessage, accountId: number): Promise<WrittenMail> {
     const account = await store.accounts.findById(accountId)
     if (account === null || account.disabledAt !== null) return 'over'
     const { events, language } = await preferences.findMailWishes(account)
@@ -101,7 +101,7 @@ export function createMailChannel(options: MailChannelOptions) {
     )
   }
 
-  async function writeOneTimeLink(waiting: WaitingMails['account_mail'] | null): Promise<Written> {
+  async function writeOneTimeLink(waiting: WaitingMails['account_mail'] | null): Promise<WrittenMail> {
     if (waiting === null) return 'damaged'
     const { to, language, purpose, token } = waiting
     const live = await store.accountLinks.findLink(hashToken(token))

@@ -8,7 +8,7 @@ import { wordsOf } from '../words/words.ts'
 export type MailText = { subject: string; text: string; language: Language }
 
 /** Facts for every mail. `name` and `home`: those of this server. */
-export type Writing = { language: Language; name: string; home: string }
+export type MailFacts = { language: Language; name: string; home: string }
 
 export type LinkFacts = {
   link: string
@@ -19,7 +19,7 @@ export type LinkFacts = {
   passphraseRequired: boolean
 }
 
-export function writeLinkMail(facts: LinkFacts, writing: Writing): MailText {
+export function writeLinkMail(facts: LinkFacts, writing: MailFacts): MailText {
   const { say, moment } = wordsOf(writing.language)
   const { link, sender, passphraseRequired } = facts
   const subject = sender === null ? say('mail_link_subject') : say('mail_link_subject_from', { sender })
@@ -39,7 +39,7 @@ export function writeLinkMail(facts: LinkFacts, writing: Writing): MailText {
 
 export type AccountLinkFacts = { purpose: 'invite' | 'reset'; link: string; expiresAt: number }
 
-export function writeAccountLink(facts: AccountLinkFacts, writing: Writing): MailText {
+export function writeAccountLink(facts: AccountLinkFacts, writing: MailFacts): MailText {
   const { say, moment } = wordsOf(writing.language)
   const { purpose, link, expiresAt } = facts
   const { name } = writing
@@ -50,18 +50,18 @@ export function writeAccountLink(facts: AccountLinkFacts, writing: Writing): Mai
 
 export type EventFacts = { type: EventType; at: number; list: string }
 
-export function writeEvent({ type, at, list }: EventFacts, writing: Writing): MailText {
+export function writeEvent({ type, at, list }: EventFacts, writing: MailFacts): MailText {
   const { say, moment } = wordsOf(writing.language)
   const subject = say(`event_${type}`)
   return compose(subject, [subject, moment(at), `${say('mail_event_list')}\n${list}`], writing)
 }
 
-export function writeTest(writing: Writing): MailText {
+export function writeTest(writing: MailFacts): MailText {
   const { say } = wordsOf(writing.language)
   return compose(say('mail_test_subject', { name: writing.name }), [say('mail_test')], writing)
 }
 
-function compose(subject: string, parts: readonly string[], writing: Writing): MailText {
+function compose(subject: string, parts: readonly string[], writing: MailFacts): MailText {
   const { language, name, home } = writing
   return { language, subject, text: `${parts.join('\n\n')}\n\n-- \n${name}\n${home}\n` }
 }

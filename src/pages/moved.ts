@@ -4,7 +4,7 @@ import { DomainError } from '../domain/errors.ts'
 import { answerMoved, answerSeeOther } from '../http/answers.ts'
 import { pathOf } from '../http/door/paths.ts'
 import type { Route } from '../http/door/router.ts'
-import { type Endpoint, MOVED, type Moved, moved, PAGES } from '../http/urls.ts'
+import { type Endpoint, MOVED, moved, PAGES, type Redirect } from '../http/urls.ts'
 import { LANGUAGE_PARAMETER } from './frame/guest.ts'
 
 const ALL_PAGES: readonly Endpoint[] = Object.values(PAGES)
@@ -13,7 +13,7 @@ const ALL_PAGES: readonly Endpoint[] = Object.values(PAGES)
  * The URLs of forms without a page of their own. A browser requests them with GET after a refused form: on a
  * reload or a change of language. They redirect to the page with the form, whose guard decides who sees it.
  */
-const FORM_ADDRESSES: readonly Moved[] = ALL_PAGES.filter(
+const FORM_ADDRESSES: readonly Redirect[] = ALL_PAGES.filter(
   ({ path, method }) => method === 'POST' && findPage(path) === undefined,
 ).flatMap((form) => moved((urlToken) => pageAbove(form).replace(':url_token', urlToken), form))
 
@@ -46,7 +46,7 @@ function findPage(path: string): Endpoint | undefined {
   return ALL_PAGES.find((page) => page.method === 'GET' && page.path === path)
 }
 
-function redirect(all: readonly Moved[], answer: (path: string) => Response): Route[] {
+function redirect(all: readonly Redirect[], answer: (path: string) => Response): Route[] {
   return all.map(({ to, ...url }) => ({
     url,
     answer: ({ exchange: { request }, params: { locale = null, url_token = 'none' } }) => {

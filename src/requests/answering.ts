@@ -63,7 +63,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
   }
 
   /** An answer that is being sent. `isRepeat`: it arrived before, and its files are compared, not stored. */
-  function answer({ viewer, urlToken, request, attempt, isRepeat }: Begun) {
+  function answer({ viewer, urlToken, request, attempt, isRepeat }: AnswerStart) {
     const { id, recipient } = request
     const encrypt: EncryptFile | null =
       recipient === null ? null : (file, n) => encryptFile(recipient, file, { n, at: now() })
@@ -183,7 +183,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
 
 type Try = { urlToken: string; passphrase: string | null; ip: string }
 
-type Begun = {
+type AnswerStart = {
   request: StoredRequest
   viewer: Viewer
   urlToken: string

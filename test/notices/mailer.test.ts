@@ -4,8 +4,8 @@ import { afterEach, expect, test } from 'bun:test'
 import { type AddressInfo, createServer } from 'node:net'
 import { LANGUAGES } from '../../src/domain/language.ts'
 import {
+  type MailFacts,
   type MailText,
-  type Writing,
   writeAccountLink,
   writeEvent,
   writeLinkMail,
@@ -73,7 +73,7 @@ test.each([
 
 const HOME = `https://secrets.${'department.'.repeat(9)}example/oncebox`
 const LINK = `${HOME}/p/7k3m9qx2vn4t8bw5hj6r0yzacd/r`
-const MAILS: [string, (writing: Writing) => MailText][] = [
+const MAILS: [string, (writing: MailFacts) => MailText][] = [
   [
     'the link of a push',
     (writing) =>

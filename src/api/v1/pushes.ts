@@ -5,7 +5,7 @@ import { answerJson } from '../../http/answers.ts'
 import { open, type Route, routesOf } from '../../http/door/router.ts'
 import { type Family, PREVIOUS_API, PREVIOUS_FAMILIES } from '../../http/urls.ts'
 import type { AnswerBody } from '../answer-tables.ts'
-import { type DescribedUrl, describedUrls, OPERATIONS, type Operation } from '../operations.ts'
+import { type ApiOperation, type DescribedUrl, describedUrls, OPERATIONS } from '../operations.ts'
 import type { PushEndpoints, Surface } from '../pushes.ts'
 import type { BodyName } from '../request-tables.ts'
 import { presentPreviousVersion, type VersionFacts } from '../version.ts'
@@ -69,7 +69,7 @@ function presentView(entry: Awaited<ReturnType<PushEndpoints['listEntries']>>[nu
   return { ...entry, successful: !entry.kind.startsWith('failed_') }
 }
 
-const PREVIOUS_VERSION: Operation = {
+const PREVIOUS_VERSION: ApiOperation = {
   id: 'getPreviousVersion',
   summary: 'Version',
   answer: [200, 'PreviousVersion', 'About this instance.'],
@@ -88,9 +88,9 @@ export function listPreviousOperations(limits: PushLimits): DescribedUrl[] {
 }
 
 /** The operations of version 2 with other names, bodies and texts. */
-function operationsOf(family: Family): Record<keyof (typeof PREVIOUS_FAMILIES)[Family], Operation> {
+function operationsOf(family: Family): Record<keyof (typeof PREVIOUS_FAMILIES)[Family], ApiOperation> {
   const { wrappers, of, body } = FAMILIES[family]
-  const previous = (operation: Operation, changes: Partial<Operation> = {}): Operation => ({
+  const previous = (operation: ApiOperation, changes: Partial<ApiOperation> = {}): ApiOperation => ({
     ...{ ...operation, id: operation.id.replace(/Push(es)?$/, body), ...changes },
   })
   const { create, retrieve, expire, preview, audit, active, expired } = OPERATIONS

@@ -134,10 +134,10 @@ export function overloaded(): DomainError {
 }
 
 const PIECE = 64 * 1024
-type Holding = { exchange: Exchange; bodyRoom: Pick<BodyRoom, 'holdAnswer' | 'giveBack'> }
+type HeldAnswer = { exchange: Exchange; bodyRoom: Pick<BodyRoom, 'holdAnswer' | 'giveBack'> }
 
 /** Sends the answer in pieces, to notice when the client has received it; Bun does not report that. */
-export async function sendInPieces(answer: Response, { exchange, bodyRoom }: Holding): Promise<Response> {
+export async function sendInPieces(answer: Response, { exchange, bodyRoom }: HeldAnswer): Promise<Response> {
   const giveBack = () => bodyRoom.giveBack(exchange)
   const { signal } = exchange.request
   const { status, headers } = answer

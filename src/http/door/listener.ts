@@ -64,7 +64,7 @@ function unknownName(host: string, cause: unknown): DomainError {
 export type Listener = ReturnType<typeof listen>
 
 /** A private key and its certificate with the chain, both in PEM. */
-export type TlsKeyPair = { certificate: string; key: string }
+export type PemKeyPair = { certificate: string; key: string }
 
 export type ListenOptions = {
   handle: Handle
@@ -75,11 +75,11 @@ export type ListenOptions = {
   /** 0 chooses a port that is free on every address. */
   port: number
   /** Null for plain http. */
-  tls: TlsKeyPair | null
+  tls: PemKeyPair | null
   listAddresses: Network['listAddresses']
 }
 
-type ListeningSocket = ReturnType<typeof createListeningSocket<TlsKeyPair | null>>
+type ListeningSocket = ReturnType<typeof createListeningSocket<PemKeyPair | null>>
 
 /** Listens on all bindings or on none. Throws the system's error, with the `address` that failed. */
 export function listen(options: ListenOptions) {
@@ -89,7 +89,7 @@ export function listen(options: ListenOptions) {
     ({ socket }, index) => socket.hostname ?? options.bindings[index]?.address ?? '',
   )
   /** Resolves when every new connection gets the new certificate. No kept connection loses a request. */
-  const renew = async (tls: TlsKeyPair) => {
+  const renew = async (tls: PemKeyPair) => {
     await Promise.all(sockets.map((socket) => socket.renew(tls)))
   }
   const stop = async () => {
@@ -171,7 +171,7 @@ function probePort(options: ListenOptions, { hostname, port }: Pick<ServeAt, 'ho
 
 const OPEN: Pick<Gate, 'pass'> = { pass: (response) => response }
 
-type ServeAt = { hostname: string; port: number; tls: TlsKeyPair | null; gate: Pick<Gate, 'pass'> }
+type ServeAt = { hostname: string; port: number; tls: PemKeyPair | null; gate: Pick<Gate, 'pass'> }
 
 function serve(options: ListenOptions, { hostname, port, tls, gate }: ServeAt): Socket {
   const isUnix = isUnixHost(hostname)

@@ -60,14 +60,14 @@ export function createGate(isLeaving: () => boolean) {
   return { pass, close }
 }
 
-type Listening<Certificate> = {
+type SocketOptions<Certificate> = {
   certificate: Certificate
   listen: (certificate: Certificate, gate: Gate) => Socket
   isLeaving: () => boolean
 }
 
 /** Bun cannot change the certificate of a listening socket, so a renewal listens anew, on the same port. */
-export function createListeningSocket<Certificate>(options: Listening<Certificate>) {
+export function createListeningSocket<Certificate>(options: SocketOptions<Certificate>) {
   const { listen, isLeaving } = options
   /** Sockets that are closed for new connections while their downloads finish. */
   const retired = new Set<Socket>()

@@ -7,15 +7,15 @@ import type { PresentError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { pathOf, routedPath } from './paths.ts'
 
-export type Asked = { exchange: Exchange; params: Partial<Record<string, string>> }
+export type RouteRequest = { exchange: Exchange; params: Partial<Record<string, string>> }
 
 export type Answer = Response | Promise<Response>
 
 export type Handlers = {
   /** Enforces the guard of the URL first. */
-  answer: (asked: Asked) => Answer
+  answer: (asked: RouteRequest) => Answer
   /** Answers HEAD where running the GET would have effects. */
-  head?: (asked: Asked) => Answer
+  head?: (asked: RouteRequest) => Answer
 }
 
 export type Route = Handlers & { url: Endpoint }

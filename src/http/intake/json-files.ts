@@ -2,7 +2,7 @@
 
 import { type ArrayOptions, Type } from 'typebox'
 import { ANY_TYPE, MAX_FILENAME_CHARACTERS } from '../../domain/files.ts'
-import type { Member } from './members.ts'
+import type { BodyMember } from './members.ts'
 
 export type JsonFile = { filename: string; contentType: string; data: Buffer }
 
@@ -26,7 +26,7 @@ const jsonFile = (maxBytes: number) =>
   )
 
 /** Reads the well-formed entries. Notes one problem for all others together. */
-export function filesInJson(maxBytes: number, options: ArrayOptions): Member<JsonFile[]> {
+export function filesInJson(maxBytes: number, options: ArrayOptions): BodyMember<JsonFile[]> {
   return {
     schema: Type.Array(jsonFile(maxBytes), options),
     read: (value, blame) => {

@@ -21,7 +21,7 @@ export const MAX_FIELD_NAME = 200
 export type Wire = Record<string, unknown>
 
 export type Table<Values> = {
-  [Name in keyof Values]: Member<Values[Name]>
+  [Name in keyof Values]: BodyMember<Values[Name]>
 }
 
 export type Fields<Values> = ReturnType<typeof createFields<Values>>
@@ -54,7 +54,7 @@ export { type Static, type TProperties, type TSchema, Type } from 'typebox'
 /** Notes a problem of a value, and returns null in place of the value. */
 export type Blame = (problem: Problem) => null
 
-export type Member<Value> = {
+export type BodyMember<Value> = {
   schema: TSchema
   /**
    * Reads a given value. Returns null for an invalid value, after `blame`, and for a blank that means
@@ -64,7 +64,7 @@ export type Member<Value> = {
 }
 
 /** A member with any string. Other rules check its content. */
-export function anyText(options: StringOptions): Member<string> {
+export function anyText(options: StringOptions): BodyMember<string> {
   return {
     schema: Type.String(options),
     read: (value, blame) => (typeof value === 'string' ? value : blame({ code: 'not_text' })),
@@ -84,7 +84,7 @@ type Measure = {
   code: 'too_long_characters' | 'too_long_bytes'
 }
 
-function limitedText(options: StringOptions, { isLonger, code }: Measure): Member<string> {
+function limitedText(options: StringOptions, { isLonger, code }: Measure): BodyMember<string> {
   const limit = options.maxLength ?? Number.POSITIVE_INFINITY
   const read = (value: unknown, blame: Blame) => {
     if (typeof value !== 'string') return blame({ code: 'not_text' })
@@ -100,7 +100,7 @@ const MAX_WORD = 100
 type RangeOptions = IntegerOptions & { minimum: number; maximum: number }
 
 /** An integer, or its digits in a string: `"7"` is 7. Refuses a value out of range, never clamps it. */
-export function integer(options: RangeOptions): Member<number> {
+export function integer(options: RangeOptions): BodyMember<number> {
   const { minimum: min, maximum: max } = options
   const read = (value: unknown, blame: Blame) => {
     const isText = typeof value === 'string' && value.length <= MAX_WORD && /^\s*[+-]?\d+\s*$/.test(value)
@@ -117,7 +117,7 @@ const BOOLEANS = new Map([
 ])
 
 /** A boolean, 1 or 0, or one of the words that forms send, such as `on`, in any letter case. */
-export function boolean(options: SchemaOptions): Member<boolean> {
+export function boolean(options: SchemaOptions): BodyMember<boolean> {
   const read = (value: unknown, blame: Blame) => {
     if (typeof value === 'boolean') return value
     const isWord = typeof value === 'number' || (typeof value === 'string' && value.length <= MAX_WORD)
@@ -129,7 +129,7 @@ export function boolean(options: SchemaOptions): Member<boolean> {
 }
 
 /** A member with one of these words. */
-export function oneOf<Word extends string>(known: readonly Word[], options: StringOptions): Member<Word> {
+export function oneOf<Word extends string>(known: readonly Word[], options: StringOptions): BodyMember<Word> {
   const problem = { code: 'unknown_kind', kinds: known.join(', ') } as const
   return {
     schema: Type.String({ enum: [...known], ...options }),
@@ -139,9 +139,9 @@ export function oneOf<Word extends string>(known: readonly Word[], options: Stri
 
 /** Returns the member with a further check of its values. */
 export function refined<Given, Value>(
-  { schema, read }: Member<Given>,
+  { schema, read }: BodyMember<Given>,
   look: (given: Given, blame: Blame) => Value | null,
-): Member<Value> {
+): BodyMember<Value> {
   const readFurther = (value: unknown, blame: Blame) => {
     const given = read(value, blame)
     return given === null ? null : look(given, blame)
@@ -153,7 +153,10 @@ export function refined<Given, Value>(
  * A member with some of these words: a list, or a single word. Notes one problem however many words are
  * unknown.
  */
-export function someOf<Word extends string>(known: readonly Word[], options: ArrayOptions): Member<Word[]> {
+export function someOf<Word extends string>(
+  known: readonly Word[],
+  options: ArrayOptions,
+): BodyMember<Word[]> {
   const { schema, read } = oneOf(known, {})
   return {
     schema: Type.Array(schema, { minItems: 1, ...options }),
@@ -167,7 +170,7 @@ export function someOf<Word extends string>(known: readonly Word[], options: Arr
 }
 
 /** A member with e-mail addresses, separated by commas. */
-export function mailAddresses(description: string): Member<readonly string[]> {
+export function mailAddresses(description: string): BodyMember<readonly string[]> {
   const schema = { maxLength: MAX_RECIPIENTS_TEXT, pattern: RECIPIENTS_PATTERN, description }
   return refined(anyText(schema), (given, blame) => {
     const parsed = parseRecipients(given)
@@ -176,7 +179,7 @@ export function mailAddresses(description: string): Member<readonly string[]> {
 }
 
 /** A member with a supported language, also given with a country: `de-AT` is `de`. */
-export function mailLanguage(description: string): Member<Language> {
+export function mailLanguage(description: string): BodyMember<Language> {
   const read = (value: unknown, blame: Blame) => {
     const tag = typeof value === 'string' && value.length <= MAX_WORD ? value.trim().replace('_', '-') : null
     return languageOf(tag) ?? blame({ code: 'unknown_kind', kinds: LANGUAGES.join(', ') })
@@ -186,6 +189,9 @@ export function mailLanguage(description: string): Member<Language> {
 }
 
 /** A member that refuses every value, for a feature that this server lacks. */
-export function unavailable(code: 'unavailable' | 'unavailable_list', description: string): Member<never> {
+export function unavailable(
+  code: 'unavailable' | 'unavailable_list',
+  description: string,
+): BodyMember<never> {
   return { schema: Type.String({ maxLength: 0, description }), read: (_, blame) => blame({ code }) }
 }

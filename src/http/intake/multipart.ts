@@ -131,7 +131,7 @@ function createParser(contentType: string): BusboyInstance {
   }
 }
 
-type Begun = { count: number; open: number; claimsType: boolean; disposition: string }
+type ParserState = { count: number; open: number; claimsType: boolean; disposition: string }
 
 /**
  * Counts the parts and the unfinished ones, and keeps the type and Content-Disposition of the last. Busboy
@@ -139,9 +139,9 @@ type Begun = { count: number; open: number; claimsType: boolean; disposition: st
  * a part with unreadable headers. It has no public event for headers, so this listens to its inner parser; a
  * test pins that.
  */
-export function watchParts(busboy: BusboyInstance): Begun {
+export function watchParts(busboy: BusboyInstance): ParserState {
   const inside = busboy as unknown as { _parser: { parser: Dicer } }
-  const begun: Begun = { count: 0, open: 0, claimsType: false, disposition: '' }
+  const begun: ParserState = { count: 0, open: 0, claimsType: false, disposition: '' }
   inside._parser.parser.prependListener('part', (part: Dicer.PartStream) => {
     begun.count += 1
     part.on('end', () => {
@@ -156,7 +156,7 @@ export function watchParts(busboy: BusboyInstance): Begun {
   return begun
 }
 
-type Fed = { parser: BusboyInstance; begun: Begun; signal: AbortSignal }
+type Fed = { parser: BusboyInstance; begun: ParserState; signal: AbortSignal }
 
 /** Writes the body to the parser, no faster than its parts are read. Rejects when `signal` aborts. */
 async function feed(body: AsyncIterable<Uint8Array>, { parser, begun, signal }: Fed): Promise<void> {

@@ -25,12 +25,12 @@ import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
 import { filesInJson, type JsonFile } from './json-files.ts'
 import {
   anyText,
+  type BodyMember,
   boolean,
   createFields,
   type Fields,
   integer,
   isGiven,
-  type Member,
   mailAddresses,
   mailLanguage,
   text,
@@ -41,7 +41,7 @@ import {
 
 type PushTable = ReturnType<typeof createPushTable>
 
-type Values = { [Name in keyof PushTable]: PushTable[Name] extends Member<infer Value> ? Value : never }
+type Values = { [Name in keyof PushTable]: PushTable[Name] extends BodyMember<infer Value> ? Value : never }
 
 export type PushFields = Fields<Values>
 

@@ -26,9 +26,9 @@ export type FileSink = {
 /** `isFingerprinted`: whether to digest the contents of files, to compare them with an earlier request. */
 type Begin<Sink> = (options: { isFingerprinted: boolean }) => Sink
 
-export type Received<Sink> = { push: NewPush; upload: Sink }
+export type ReceivedPush<Sink> = { push: NewPush; upload: Sink }
 
-export type Incoming = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'> & {
+export type IncomingPush = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'> & {
   exchange: Exchange
   viewer: Viewer
   isFingerprinted: boolean
@@ -40,16 +40,16 @@ export type Incoming = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'
   /** Called for each file of a multipart body. Passes it to `store`, or reads it to its end. */
   onFile?: (file: FilePart, store: StoreFile) => Promise<void>
   /** Replaces the members that were sent, before they are checked. */
-  revise?: (wire: Wire) => Revised
+  revise?: (wire: Wire) => RevisedPush
 }
 
 export type StoreFile = (file: FilePart) => Promise<void>
 
-export type Revised = { wire: Wire } & Pick<NewPushOptions, 'duration' | 'showsSender' | 'problems'>
+export type RevisedPush = { wire: Wire } & Pick<NewPushOptions, 'duration' | 'showsSender' | 'problems'>
 
-type Receiving = { limits: PushLimits; body: BodyLimits }
+type ReceiveOptions = { limits: PushLimits; body: BodyLimits }
 
-type Options<Sink> = Receiving & { uploads: { begin: Begin<Sink> } }
+type Options<Sink> = ReceiveOptions & { uploads: { begin: Begin<Sink> } }
 
 export function createReceivePush<Sink extends FileSink>(options: Options<Sink>) {
   const { uploads, limits, body } = options
@@ -57,8 +57,8 @@ export function createReceivePush<Sink extends FileSink>(options: Options<Sink>)
 
   /** Resolves to the result of `create`. Discards the stored files if anything throws. */
   async function receive<T>(
-    incoming: Incoming,
-    create: (received: Received<Sink>) => Promise<T>,
+    incoming: IncomingPush,
+    create: (received: ReceivedPush<Sink>) => Promise<T>,
   ): Promise<T> {
     const { exchange, viewer, isRepeat, revise = asSent } = incoming
     const upload = uploads.begin({ isFingerprinted: incoming.isFingerprinted })
@@ -86,7 +86,7 @@ export function createReceivePush<Sink extends FileSink>(options: Options<Sink>)
   return receive
 }
 
-function asSent(wire: Wire): Revised {
+function asSent(wire: Wire): RevisedPush {
   return { wire }
 }
 
@@ -114,7 +114,7 @@ export type IncomingAnswer = {
   onPart?: (name: string, value: unknown) => void
 }
 
-export function createReceiveAnswer({ limits, body }: Receiving) {
+export function createReceiveAnswer({ limits, body }: ReceiveOptions) {
   const table = createAnswerTable(limits)
 
   /** Resolves once the answer has arrived. Discards the stored files if anything throws. */
@@ -159,12 +159,12 @@ function requireAsked({ request }: AnswerSink, limits: PushLimits): void {
   if (!limits.kinds.has('file')) throw invalidFields({ files: [{ code: 'files_disabled' }] })
 }
 
-type Judged = AnswerSink['request'] & { payload: string; files: number; limits: PushLimits }
+type AnswerContent = AnswerSink['request'] & { payload: string; files: number; limits: PushLimits }
 
 /** Notes problems of an answer that is not what the request asks for. */
 function judge(
   { blame }: Pick<Fields<Record<'payload' | 'files', unknown>>, 'blame'>,
-  { payload, files, ...asked }: Judged,
+  { payload, files, ...asked }: AnswerContent,
 ): void {
   const isBlank = payload.trim() === ''
   const problem = payloadProblem(files === 0 ? 'text' : 'file', payload, asked.limits)

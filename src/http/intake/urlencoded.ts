@@ -6,12 +6,12 @@ import { MAX_FIELD_NAME, MAX_FIELDS } from './members.ts'
 import { decodeUtf8 } from './utf8.ts'
 
 /** Where the fields were sent, for refusals. */
-export type Place = 'form' | 'query'
+export type FieldSource = 'form' | 'query'
 
 type Field = [name: string, value: string]
 
 /** Returns all fields in the order in which they were sent. Keeps a stray %. Throws `malformed`. */
-export function parseUrlencoded(bytes: Uint8Array, place: Place): Field[] {
+export function parseUrlencoded(bytes: Uint8Array, place: FieldSource): Field[] {
   const malformed = (problem: string) => new DomainError('malformed', `The ${place} ${problem}`)
   const sent = decodeUtf8(bytes, `The ${place} holds bytes that are not UTF-8`)
   if (sent.split('&', MAX_FIELDS + 1).length > MAX_FIELDS)

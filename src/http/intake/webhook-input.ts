@@ -5,10 +5,10 @@ import { EVENT_TYPES } from '../../domain/events.ts'
 import { type NewWebhook, WEBHOOK_FORMATS } from '../../domain/outbox.ts'
 import { isListed, WEB_ADDRESS_PATTERN, webPlaceOf } from '../../text/web-address.ts'
 import {
+  type BodyMember,
   boolean,
   createFields,
   isGiven,
-  type Member,
   oneOf,
   refined,
   someOf,
@@ -28,7 +28,7 @@ export function createWebhookTable(listed: readonly string[]) {
   }
 }
 
-function urlAt(listed: readonly string[]): Member<string> {
+function urlAt(listed: readonly string[]): BodyMember<string> {
   const description =
     'Where to send to, at a host that the operator lists. Shown to nobody again, but its host.'
   // A URL with a user name is refused.

@@ -1,6 +1,6 @@
 // Mail to an account: which events it is notified of, how many messages wait, and a test message.
 
-import type { MailWishes, Preferences } from '../../accounts/preferences.ts'
+import type { AccountPreferences, MailWishes } from '../../accounts/preferences.ts'
 import type { Account } from '../../domain/account.ts'
 import type { Visit } from '../../domain/audit.ts'
 import { EVENT_TYPES, type EventType } from '../../domain/events.ts'
@@ -27,7 +27,7 @@ export type MailPageOptions = {
       language: Language,
     ) => Promise<DeliveryError | null>
   } | null
-  preferences: Preferences
+  preferences: AccountPreferences
   /** Counts the account's messages, to mailboxes and webhooks, that wait or were given up. */
   countMessages: (accountId: number) => Promise<MessageCounts>
 }

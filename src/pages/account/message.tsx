@@ -1,6 +1,6 @@
 // The page where an account edits its own message for secret links, with a preview.
 
-import type { Preferences } from '../../accounts/preferences.ts'
+import type { AccountPreferences } from '../../accounts/preferences.ts'
 import { fillMessage, MAX_MESSAGE_CHARACTERS } from '../../domain/message-template.ts'
 import { DAY, type Now } from '../../domain/time.ts'
 import { PAGES, secretLink } from '../../http/urls.ts'
@@ -13,7 +13,7 @@ import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 import { standardTemplate } from '../share/message.ts'
 import { AccountTabs } from './account-tabs.tsx'
 
-export type MessagePageOptions = { answer: AnswerGuest; preferences: Preferences; now: Now }
+export type MessagePageOptions = { answer: AnswerGuest; preferences: AccountPreferences; now: Now }
 
 /** The push with which the preview fills in the template. */
 const EXAMPLE = { push: { retrievalStep: true }, urlToken: 'k3m9qx2vwd7t0e5s8hnb4rjz6p' }

@@ -1,7 +1,7 @@
 // The pages of the API reference, drawn from the OpenAPI document of this server: of all of it, and of the
 // previous version alone. In English, as the API is.
 
-import type { Asked } from '../../http/door/router.ts'
+import type { RouteRequest } from '../../http/door/router.ts'
 import { API } from '../../http/urls.ts'
 import type { GetGuest, Guest } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -20,7 +20,7 @@ const TITLE = 'API reference'
 
 export function createAnswerDocs({ answer, getGuest, reference, only }: DocsOptions) {
   const title = only === undefined ? TITLE : `${TITLE}: ${only.toLowerCase()}`
-  return async ({ exchange }: Asked): Promise<Response> => {
+  return async ({ exchange }: RouteRequest): Promise<Response> => {
     const guest = await getGuest(exchange)
     const document = (await reference()) as ApiDocument
     const content = <Reference {...{ guest, document, title, only }} />

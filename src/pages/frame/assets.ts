@@ -8,7 +8,7 @@
 import { promisify } from 'node:util'
 import { DomainError } from '../../domain/errors.ts'
 import { answerAsset, type Kept } from '../../http/answers.ts'
-import type { Asked } from '../../http/door/router.ts'
+import type { RouteRequest } from '../../http/door/router.ts'
 import { FILES } from '../../http/urls.ts'
 import { bundleForBrowser, hashBundle, scriptOfWords } from './browser-bundles.ts' with { type: 'macro' }
 import favicon from './favicon.ico' with { type: 'file' }
@@ -106,7 +106,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     return { asset: runs ? NO_SCRIPT : other, kept: 'never' }
   }
 
-  async function answer({ exchange, params }: Asked): Promise<Response> {
+  async function answer({ exchange, params }: RouteRequest): Promise<Response> {
     const { asset, kept } = find(params.name ?? '')
     const isCompressed = /\bgzip\b/.test(exchange.request.headers.get('accept-encoding') ?? '')
     const encoding = isCompressed ? { 'content-encoding': 'gzip' } : {}

@@ -1,7 +1,7 @@
 // The page of a new push: its link to hand over, when it expires, and for its sender whether it was opened.
 // Opening this page is never a view.
 
-import type { Preferences } from '../../accounts/preferences.ts'
+import type { AccountPreferences } from '../../accounts/preferences.ts'
 import { isUsedUp } from '../../domain/listing.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { isExpired, isOwner, mayExpire, type Push, viewsRemaining } from '../../domain/push.ts'
@@ -27,7 +27,7 @@ import { messageFor } from './message.ts'
 export type CreatedPageOptions = {
   answer: AnswerGuest
   pushes: Pick<Pushes, 'preview' | 'getOwned'>
-  preferences: Pick<Preferences, 'findTemplate'>
+  preferences: Pick<AccountPreferences, 'findTemplate'>
   nonces: PageSeals['nonces']
   senders: PageSeals['senders']
   limits: Pick<PushLimits, 'showSender'>

@@ -3,7 +3,7 @@
 
 import { DomainError } from '../../domain/errors.ts'
 import { answerAttachment } from '../../http/answers.ts'
-import type { Asked } from '../../http/door/router.ts'
+import type { RouteRequest } from '../../http/door/router.ts'
 import { FILES, PAGES } from '../../http/urls.ts'
 import type { Authority } from '../../lan/certificate.ts'
 import type { WordKey } from '../../words/words.ts'
@@ -92,7 +92,7 @@ function TrustPage({ guest, fingerprint }: { guest: Guest; fingerprint: string }
 /** Answers the files that the page leads to. */
 export function createAnswerAuthority({ authority }: Pick<TrustPageOptions, 'authority'>) {
   const files = authority === null ? {} : filesOf(authority)
-  return ({ params: { name = '' } }: Asked): Response => {
+  return ({ params: { name = '' } }: RouteRequest): Response => {
     const file = Object.hasOwn(files, name) ? files[name] : undefined
     if (file === undefined) throw new DomainError('not_found', 'not-found')
     return answerAttachment(file.body, { type: file.type, filename: name })

@@ -1,6 +1,6 @@
 // The page with the form that creates a push: empty, or again with what was typed and what was wrong with it.
 
-import type { Preferences } from '../../../accounts/preferences.ts'
+import type { AccountPreferences } from '../../../accounts/preferences.ts'
 import { isOutage, nullIfMissing, type OutageError } from '../../../domain/errors.ts'
 import type { PushLimits } from '../../../domain/new-push.ts'
 import { NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'
@@ -28,7 +28,7 @@ export type CreatePageParts = {
   limits: PushLimits
   answer: AnswerGuest
   marks: FormMarks
-  preferences: Preferences
+  preferences: AccountPreferences
   basePath: string
   pushes: Pick<Pushes, 'getOwned'>
   createScripts: CreateScripts

@@ -4,7 +4,7 @@
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
 import { createFields, integer, type Wire } from '../../../http/intake/members.ts'
-import type { Revised } from '../../../http/intake/receiving.ts'
+import type { RevisedPush } from '../../../http/intake/receiving.ts'
 import { hasMoreCharacters } from '../../../text/text-length.ts'
 import { WIFI_TYPES, wifiText } from '../../frame/wifi-text.ts'
 import { EXACT, MILLISECONDS, unitOf } from './expiry-chips.ts'
@@ -14,7 +14,7 @@ const LENGTH = { expire_after: integer({ minimum: 1, maximum: 1_000_000 }) }
 const BLANK = [{ code: 'blank' }] as const
 const TOO_LONG = { code: 'too_long_characters', limit: MAX_QR_CHARACTERS } as const
 
-export function readCreateForm(sent: Wire): Revised {
+export function readCreateForm(sent: Wire): RevisedPush {
   const form = withPlainLineEnds(sent)
   const content = readContent(form)
   const lifetime = readLifetime(form)
@@ -29,7 +29,7 @@ export function readCreateForm(sent: Wire): Revised {
 }
 
 /** Each kind has its own field. A form without it, of a program or of an older page, has the payload. */
-function readContent(form: Wire): Revised {
+function readContent(form: Wire): RevisedPush {
   const { kind, payload } = form
   if (kind === 'url') return { wire: { payload: complete(form.link ?? payload) } }
   if (kind === 'wifi') return readWifi(form)
@@ -41,7 +41,7 @@ function complete(link: unknown): unknown {
   return typeof link === 'string' ? completeWebAddress(link) : link
 }
 
-function readWifi(form: Wire): Revised {
+function readWifi(form: Wire): RevisedPush {
   const network = textOf(form.wifi_network)
   const password = textOf(form.wifi_password)
   const type = WIFI_TYPES.find((known) => known === form.wifi_type) ?? 'WPA'
@@ -57,7 +57,7 @@ function readWifi(form: Wire): Revised {
 }
 
 /** Days stay as the API has them; anything shorter becomes a duration. */
-function readLifetime(form: Wire): Revised {
+function readLifetime(form: Wire): RevisedPush {
   const { expire_after: given, expire_after_duration: index } = form
   if (index !== undefined && index !== EXACT) return { wire: { expire_after_duration: index } }
   if (index === EXACT && textOf(given).trim() === '')
@@ -70,7 +70,7 @@ function readLifetime(form: Wire): Revised {
   return number === null ? { wire: {}, problems } : { wire: {}, duration: number * MILLISECONDS[unit] }
 }
 
-function readViews({ views, expire_after_views: exact }: Wire): Revised {
+function readViews({ views, expire_after_views: exact }: Wire): RevisedPush {
   if (views !== undefined && views !== EXACT) return { wire: { expire_after_views: views } }
   const isMissing = views === EXACT && textOf(exact).trim() === ''
   return isMissing ? { wire: {}, problems: { expire_after_views: [...BLANK] } } : { wire: {} }

@@ -3,7 +3,7 @@
 import { DomainError, isDomainError, isOutage, type OutageError } from '../../../domain/errors.ts'
 import type { BodyLimits } from '../../../http/intake/body.ts'
 import type { Wire } from '../../../http/intake/members.ts'
-import { createReceivePush, type Received, type Revised } from '../../../http/intake/receiving.ts'
+import { createReceivePush, type ReceivedPush, type RevisedPush } from '../../../http/intake/receiving.ts'
 import { PAGES } from '../../../http/urls.ts'
 import type { CreatedPush } from '../../../pushes/create-push.ts'
 import type { FirstAnswer, Idempotency } from '../../../pushes/idempotency.ts'
@@ -102,7 +102,7 @@ export function createCreatePage(options: CreatePageOptions) {
   }
 
   /** Checks who sends the form, and turns its members into those of the API. */
-  function revise(wire: Wire, { guest, typed }: Sending): Revised {
+  function revise(wire: Wire, { guest, typed }: Sending): RevisedPush {
     requireOpener(guest, typed, marks)
     if (!anonymousAccess) requireAccount(guest)
     const { files: _, ...rest } = wire
@@ -123,7 +123,7 @@ export function createCreatePage(options: CreatePageOptions) {
     return sending.made !== null
   }
 
-  async function createAndRemember(received: Received<Upload>, sending: Sending): Promise<CreatedPush> {
+  async function createAndRemember(received: ReceivedPush<Upload>, sending: Sending): Promise<CreatedPush> {
     const created = await createOnce(received, sending)
     const { account } = sending.guest.viewer
     const isAsked = sending.typed('remember') === 'true'
@@ -133,7 +133,7 @@ export function createCreatePage(options: CreatePageOptions) {
 
   /** A second press of the button waits for the first one, and gets the same answer. */
   async function createOnce(
-    { push, upload }: Received<Upload>,
+    { push, upload }: ReceivedPush<Upload>,
     { guest, typed, made }: Sending,
   ): Promise<CreatedPush> {
     const { viewer } = guest
