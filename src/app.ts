@@ -62,7 +62,6 @@ type InstancePorts = Ports & {
   lookEvery?: number
   /** Tests wrap the store to make it fail. */
   interpose?: (store: OpenedStore) => OpenedStore
-  onStep?: (step: string) => void
 }
 
 /** A running Oncebox with `handle` in place of a socket, as tests use it. */

@@ -26,8 +26,6 @@ export type ImportPlacePorts = {
   now: Now
   uptime: Uptime
   say: (line: string) => void
-  /** Called before and after every durable change: tests kill the process there. */
-  onStep?: (step: string) => void
   /** Replaces the clock of the database server in tests. */
   serverNow?: Now
 }

@@ -8,6 +8,7 @@ import type { DatabaseAddress } from '../domain/database-address.ts'
 import { conflict } from '../domain/errors.ts'
 import { openLabels, sealLabels } from '../pushes/labels.ts'
 import { reseal as resealRequest } from '../requests/request-texts.ts'
+import { atStep } from '../store/durable-steps.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import {
   makeKeyFile,
@@ -62,10 +63,9 @@ export async function showKeys(place: KeyPlace) {
  * Rotates to a new key: reseals the data of accounts under it, and removes keys that nothing needs. Throws
  * `conflict` while a server runs. Crash-safe: at every moment the key file opens everything in the database,
  * because the new key is added last and moves to the front once the rows name it. The next run removes what a
- * killed run has left. `onStep` is called before and after each step and write. `removed` are the keys that
- * were dropped.
+ * killed run has left. `removed` are the keys that were dropped.
  */
-export async function rotateKey(place: KeyPlace, onStep: (step: string) => void = () => undefined) {
+export async function rotateKey(place: KeyPlace) {
   await using opened = await open(place, { isAlone: true })
   const { rows, file } = opened
   const left = removeLeftKeys(dataFolder(place.dataDir), place.keyFile)
@@ -74,19 +74,19 @@ export async function rotateKey(place: KeyPlace, onStep: (step: string) => void 
   await rows.steps.read(() => requireKeys({ keyring: parseKeyFile(text), keyFile: file }))
   const added = addKey(text)
   const keyring = parseKeyFile(putKeyFirst(added.text, { first: added.number, dropped: [] }))
-  onStep('before the key file has the new key')
-  replaceKeyFile(file, added.text, onStep)
-  onStep('before the rows are sealed anew')
+  atStep('before the key file has the new key')
+  replaceKeyFile(file, added.text)
+  atStep('before the rows are sealed anew')
   const uses = await rows.alone(async (run) => {
     await run(enterKeys({ keyring, keyFile: file }))
     return run(resealAll(keyring))
   })
-  onStep('before the new key is the first')
+  atStep('before the new key is the first')
   const isNeeded = (number: number) => number === added.number || uses.some((use) => use.number === number)
   const unneeded = keyring.keys.filter(({ number }) => !isNeeded(number))
   const dropped = unneeded.map(({ number }) => number)
-  replaceKeyFile(file, putKeyFirst(added.text, { first: added.number, dropped }), onStep)
-  onStep('after the new key is the first')
+  replaceKeyFile(file, putKeyFirst(added.text, { first: added.number, dropped }))
+  atStep('after the new key is the first')
   const keys = present(keyring, uses).filter(({ number }) => isNeeded(number))
   return { file, keys, removed: present({ ...keyring, keys: unneeded }, []) }
 }

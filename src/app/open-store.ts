@@ -17,10 +17,7 @@ export type StoreConfig = DatabaseConfig &
   Pick<Config, 'dataDir' | 'minFreeSpace' | 'maxFileBytes' | 'maxClockGap'> &
   Pick<Config, 'acceptClock' | 'acceptMove' | 'acceptDatabase'>
 
-type StorePorts = Pick<
-  StoreOptions,
-  'isServer' | 'onWarning' | 'onError' | 'onFatal' | 'onCommitted' | 'onStep'
-> & {
+type StorePorts = Pick<StoreOptions, 'isServer' | 'onWarning' | 'onError' | 'onFatal' | 'onCommitted'> & {
   now: Now
   uptime: Uptime
   /** Aborts the wait for a database server. */
@@ -44,7 +41,7 @@ export async function openAnyStore(config: StoreConfig, ports: StorePorts): Prom
   return openServerStore({ ...options, ...server, clock: { ...clock, systemNow: serverNow } })
 }
 
-type ServedStoreOptions = Pick<StorePorts, 'now' | 'uptime' | 'onStep' | 'onCommitted' | 'abandoned'> & {
+type ServedStoreOptions = Pick<StorePorts, 'now' | 'uptime' | 'onCommitted' | 'abandoned'> & {
   config: Config
   log: Log
   /** Tests wrap the store to make it fail. */

@@ -53,8 +53,6 @@ export type BackupPorts = {
   onCopying?: (bytes: number) => void
   /** Called often, once the backup is being written. */
   onProgress: (done: number, total: number) => void
-  /** Called before and after each step: tests end the process there. */
-  onStep?: (step: string) => void
 }
 
 /** Whose settings are in the backup. */
@@ -71,7 +69,7 @@ export async function backUp(wish: BackupWish, ports: BackupPorts) {
   const { dataDir, file, seal } = wish
   if (file !== null && existsSync(dataDir)) refuseInside(dataDir, file)
   using closing = new DisposableStack()
-  const target = file === null ? null : await openDestination(file, ports.onStep)
+  const target = file === null ? null : await openDestination(file)
   closing.defer(() => target?.abort())
   const madeAt = new Date(ports.now()).toISOString()
   const taken = asOwner(dataDir, () => take(wish, ports))
@@ -102,11 +100,11 @@ type Taken = {
 }
 
 /** The TLS authority goes only into encrypted backups: who has its key can pose as this server. */
-function take(wish: BackupWish, { onCopying = () => undefined, onStep }: BackupPorts): Taken {
+function take(wish: BackupWish, { onCopying = () => undefined }: BackupPorts): Taken {
   const { dataDir, seal } = wish
   const inEffect = settingsInEffect(wish)
   const { minFreeSpace, keyFile, tlsAuthorityKey } = inEffect
-  const source = openBackupSource({ dataDir, minFreeSpace, onCopying, onStep })
+  const source = openBackupSource({ dataDir, minFreeSpace, onCopying })
   const key = readInstanceKey(dataDir, { keyFile, verifiers: source.verifiers })
   const found = readTlsAuthority(dataDir, tlsAuthorityKey)
   const tlsAuthority = found.state === 'included' && seal === null ? { state: 'unsealed' as const } : found

@@ -19,6 +19,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { conflict, DomainError } from '../domain/errors.ts'
 import { MINUTE } from '../domain/time.ts'
+import { atStep } from '../store/durable-steps.ts'
 import { syncFolder } from '../store/folder/durable-files.ts'
 import { explainWriting, MAKE_ROOM } from './refusals.ts'
 
@@ -32,16 +33,13 @@ const FLUSH_BYTES = 2 * 1024 * 1024
 const LEFT_AFTER_MS = 10 * MINUTE
 const PART = /\.oncebox-\d+\.part$/
 
-/** Called before and after each step: tests end the process there. */
-type OnStep = (step: string) => void
-
 export type Destination = Awaited<ReturnType<typeof openDestination>>
 
 const flush = promisify(fdatasync)
 const writePiece = promisify(writeTo)
 
 /** Throws `conflict` if anything exists at the path, or if the path cannot be written. */
-export async function openDestination(path: string, onStep: OnStep = () => undefined) {
+export async function openDestination(path: string) {
   const unfinished = `${path}.oncebox-${process.pid}.part`
   const file = await explained(path, () => {
     requireNothingAt(path)
@@ -81,11 +79,11 @@ export async function openDestination(path: string, onStep: OnStep = () => undef
     /** Gives the complete file its name, once it is on the disk. */
     finish: () =>
       explained(path, () => {
-        onStep('before the backup is on the disk')
+        atStep('before the backup is on the disk')
         fsyncSync(file)
-        onStep('before the backup has its name')
-        giveName(unfinished, { path, onStep })
-        onStep('after the backup has its name')
+        atStep('before the backup has its name')
+        giveName(unfinished, path)
+        atStep('after the backup has its name')
         close()
       }),
   }
@@ -118,10 +116,10 @@ function removeLeft(own: string): void {
 }
 
 /** Fails if somebody else has made a file of that name meanwhile. */
-function giveName(unfinished: string, { path, onStep }: { path: string; onStep: OnStep }): void {
+function giveName(unfinished: string, path: string): void {
   try {
     linkSync(unfinished, path)
-    onStep('before the backup loses its other name')
+    atStep('before the backup loses its other name')
     rmSync(unfinished, { force: true })
   } catch (cause) {
     // Not every disk knows links.

@@ -10,7 +10,8 @@ import { intactOrNull } from '../domain/damage.ts'
 import { conflict, type DomainError } from '../domain/errors.ts'
 import { DAY } from '../domain/time.ts'
 import { openTexts, sealLabels } from '../pushes/labels.ts'
-import { type NewFolder, type OnStep, prepareNewFolder, requireVacant } from '../store/folder/new-folder.ts'
+import { atStep } from '../store/durable-steps.ts'
+import { type NewFolder, prepareNewFolder, requireVacant } from '../store/folder/new-folder.ts'
 import { isNotedSetting, membersOf } from '../store/folder/notes.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import type { EndLive } from '../store/opening/restored-store.ts'
@@ -31,7 +32,6 @@ export type Decision = { apiTokens: 'keep' | 'revoke' }
 export type RestorePorts = RestoringPorts & {
   /** Asks the person; throws to restore nothing. */
   decide: (plan: RestorePlan) => Promise<Decision>
-  onStep?: OnStep | undefined
 }
 
 /** What a restore would do; nothing is done yet. */
@@ -59,7 +59,7 @@ export async function restoreBackup(wish: RestoreWish, ports: RestorePorts): Pro
   try {
     becomeOwner(dataDir)
     using closing = new DisposableStack()
-    const folder = prepareNewFolder(dataDir, ports.onStep ?? (() => undefined))
+    const folder = prepareNewFolder(dataDir)
     closing.defer(folder.abandon)
     return await fill(folder, { wish, ports, source })
   } catch (cause) {
@@ -72,7 +72,7 @@ type Filling = { wish: RestoreWish; ports: RestorePorts; source: AsyncIterable<U
 async function fill(folder: NewFolder, { wish, ports, source }: Filling): Promise<Restored> {
   const { path, key, tlsAuthority } = folder.unfinished
   const backup = await examine(source, { ...wish, ...ports, folder: path, place: wish.dataDir })
-  ports.onStep?.('after the backup was read')
+  atStep('after the backup was read')
   const restored = await change(backup, { wish, ports }).finally(backup.store.close)
   const { 'instance.key': ownKey, 'tls-authority.pem': authority } = Object.fromEntries(backup.members)
   const options = { flag: 'wx', mode: 0o600 }
@@ -84,12 +84,12 @@ async function fill(folder: NewFolder, { wish, ports, source }: Filling): Promis
 
 /** Asks, and makes the database what a server finds at its first start. */
 async function change({ told, store, keyring, members }: Examined, { wish, ports }: Omit<Filling, 'source'>) {
-  const { decide, onProgress, onStep } = ports
+  const { decide, onProgress } = ports
   if (keyring === null) throw withoutKey(wish.file)
   const now = ports.now()
   const lastUsed = store.lastUsed()
   const decision = await decide({ ...told, now, lastUsed, isClockBehind: lastUsed - now > DAY })
-  onStep?.('before pushes are ended')
+  atStep('before pushes are ended')
   const lost = await store.endLive({
     now: Math.max(ports.now(), lastUsed),
     visit: visitFrom({ ip: '', userAgent: `oncebox/${version} (restore)`, referrer: '' }),
@@ -97,7 +97,7 @@ async function change({ told, store, keyring, members }: Examined, { wish, ports
     onProgress: (done, total) => onProgress('expiring', done, total),
   })
   if (decision.apiTokens === 'revoke') store.revokeApiTokens()
-  onStep?.('after pushes were ended')
+  atStep('after pushes were ended')
   return {
     ...decision,
     settings: changedSettings(String(members.get('settings.json'))),

@@ -14,10 +14,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { conflict } from '../domain/errors.ts'
+import { atStep } from '../store/durable-steps.ts'
 import { syncFolder } from '../store/folder/durable-files.ts'
-
-/** Called after each change on the disk, so that tests can end the process there. */
-export type OnStep = (step: string) => void
 
 export type ProgramFiles = ReturnType<typeof programFiles>
 
@@ -65,10 +63,7 @@ export function allowToRun({ path, staged }: ProgramFiles): void {
 }
 
 /** Keeps the program as the former one and puts the prepared one in its place. */
-export function replaceProgram(
-  { path, former, staged }: ProgramFiles,
-  onStep: OnStep = () => undefined,
-): void {
+export function replaceProgram({ path, former, staged }: ProgramFiles): void {
   if (process.platform === 'win32') {
     replaceOnWindows({ path, former, staged })
     return
@@ -76,13 +71,13 @@ export function replaceProgram(
   const kept = `${former}.new`
   rmSync(kept, { force: true })
   keep(path, kept)
-  onStep('kept')
+  atStep('kept')
   renameSync(kept, former)
-  onStep('former')
+  atStep('former')
   renameSync(staged, path)
-  onStep('replaced')
+  atStep('replaced')
   syncFolder(dirname(path))
-  onStep('done')
+  atStep('done')
 }
 
 /** Links the file, which costs nothing, or copies it where the file system has no hard links. */

@@ -1,4 +1,13 @@
-// The steps at which tests end the process.
+// Durable steps: the moments before and after each change of the disk, at which tests end the process.
 
-/** Called with the name of a durable step, before and after it. */
-export type OnStep = (step: string) => void
+let listener: ((step: string) => void) | null = null
+
+/** Marks a durable step by its name. Does nothing outside tests. */
+export function atStep(name: string): void {
+  listener?.(name)
+}
+
+/** Calls `listen` at each durable step of this process; null ends that. Only for tests. */
+export function listenAtSteps(listen: ((step: string) => void) | null): void {
+  listener = listen
+}

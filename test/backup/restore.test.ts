@@ -22,6 +22,7 @@ import { type Decision, type RestorePlan, restoreBackup } from '../../src/backup
 import type { Opening } from '../../src/backup/sealing.ts'
 import { readPath } from '../../src/backup/streams.ts'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
+import { listenAtSteps } from '../../src/store/durable-steps.ts'
 import { startApi } from '../support/api.ts'
 import { createTestClock, START, type TestClock } from '../support/instance.ts'
 import { useLightScrypt } from '../support/light-scrypt.ts'
@@ -53,14 +54,16 @@ beforeEach(() => {
   clock = createTestClock()
 })
 
-afterEach(() => rmSync(room, { recursive: true, force: true }))
+afterEach(() => {
+  listenAtSteps(null)
+  rmSync(room, { recursive: true, force: true })
+})
 
 type Restoring = {
   opening?: Partial<Opening>
   decide?: (plan: RestorePlan) => Decision
   keyFile?: string | null
   dataDir?: string
-  onStep?: (step: string) => void
 }
 
 function restore({ opening, decide = () => ({ apiTokens: 'keep' }), ...options }: Restoring = {}) {
@@ -70,7 +73,6 @@ function restore({ opening, decide = () => ({ apiTokens: 'keep' }), ...options }
     opening: { ...NOTHING, ...opening },
     onProgress: () => undefined,
     decide: async (plan) => decide(plan),
-    onStep: options.onStep,
   })
 }
 
@@ -430,14 +432,15 @@ test('a folder that had a damaged row comes back without it, which is told', asy
 test('the folder is complete after the last step and empty-handed before, whatever step fails', async () => {
   await makeBackup()
   const steps: string[] = []
-  await restore({ onStep: (step) => steps.push(step) })
+  listenAtSteps((step) => steps.push(step))
+  await restore()
   rmSync(target, { recursive: true })
   expect(steps.length).toBeGreaterThan(5)
   for (const failing of steps) {
-    const onStep = (step: string) => {
+    listenAtSteps((step) => {
       if (step === failing) throw new Error('stopped')
-    }
-    await expect(restore({ onStep })).rejects.toThrow('stopped')
+    })
+    await expect(restore()).rejects.toThrow('stopped')
     if (!existsSync(target)) {
       expect({ failing, left: leftovers() }).toEqual({ failing, left: [] })
       continue

@@ -2,6 +2,7 @@
 // number of steps.
 
 import { backUp } from '../../src/backup/backup.ts'
+import { listenAtSteps } from '../../src/store/durable-steps.ts'
 import { wishOf } from './backup.ts'
 
 const [dataDir = '', file = '', killAt = '0'] = process.argv.slice(2)
@@ -12,11 +13,11 @@ function step(): void {
   if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
 }
 
+listenAtSteps(step)
 await backUp(wishOf(dataDir, { file }), {
   now: () => 0,
   writeOutput: async () => undefined,
   onCopying: step,
   onProgress: step,
-  onStep: step,
 })
 console.log(steps)

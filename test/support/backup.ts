@@ -7,6 +7,7 @@ import { type MemberName, readBackup } from '../../src/backup/archive.ts'
 import { type BackupReport, type BackupWish, backUp } from '../../src/backup/backup.ts'
 import { type Opening, openBackup } from '../../src/backup/sealing.ts'
 import { piecesOf } from '../../src/backup/streams.ts'
+import { listenAtSteps } from '../../src/store/durable-steps.ts'
 import { START } from './instance.ts'
 import type { Place } from './needles.ts'
 
@@ -30,13 +31,13 @@ export async function makeBackup(
   onStep: (step: string) => void = () => undefined,
 ): Promise<{ report: BackupReport; bytes: Buffer }> {
   const pieces: Uint8Array[] = []
+  listenAtSteps(onStep)
   const report = await backUp(wishOf(dataDir, changes), {
     now: () => START,
     writeOutput: async (piece) => void pieces.push(piece),
     onCopying: () => undefined,
     onProgress: () => undefined,
-    onStep,
-  })
+  }).finally(() => listenAtSteps(null))
   return { report, bytes: report.file === null ? Buffer.concat(pieces) : readFileSync(report.file) }
 }
 

@@ -7,6 +7,7 @@
 import { cpSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { openInstance } from '../../src/app.ts'
+import { listenAtSteps } from '../../src/store/durable-steps.ts'
 import { configOf, createTestClock } from './instance.ts'
 
 const [dataDir = '', killAt = '0', copies] = process.argv.slice(2)
@@ -23,6 +24,14 @@ function tell(line: Told): void {
   writeSync(1, `${JSON.stringify(line)}\n`)
 }
 
+listenAtSteps(() => {
+  steps += 1
+  if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
+  if (copies === undefined) return
+  cpSync(dataDir, join(copies, String(steps)), { recursive: true })
+  tell({ told: 'step', step: steps })
+})
+
 const config = configOf({ 'data-dir': dataDir, 'min-free-space': '0' })
 const instance = await openInstance(config, {
   now: clock.now,
@@ -30,13 +39,6 @@ const instance = await openInstance(config, {
   network: { listAddresses: () => [], hostName: () => 'box' },
   writeLog: () => undefined,
   argon2Cost: { memoryKib: 8, passes: 1 },
-  onStep: () => {
-    steps += 1
-    if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
-    if (copies === undefined) return
-    cpSync(dataDir, join(copies, String(steps)), { recursive: true })
-    tell({ told: 'step', step: steps })
-  },
 })
 
 const fetch = (path: string, init: RequestInit = {}) => {

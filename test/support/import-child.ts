@@ -5,12 +5,20 @@ import { cpSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { importCommand } from '../../src/app/import-command.ts'
 import { wholeMilliseconds } from '../../src/domain/time.ts'
+import { listenAtSteps } from '../../src/store/durable-steps.ts'
 import { START } from './instance.ts'
 import { MASTER_KEY } from './password-pusher.ts'
 
 const [folder = '', killAt = '0', copies] = process.argv.slice(2)
 const dataDir = join(folder, 'box')
 let steps = 0
+
+listenAtSteps(() => {
+  steps += 1
+  if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
+  if (copies !== undefined && existsSync(dataDir))
+    cpSync(dataDir, join(copies, `${steps}`), { recursive: true })
+})
 
 await importCommand(
   {
@@ -33,12 +41,6 @@ await importCommand(
     readFile: () => MASTER_KEY,
     say: () => undefined,
     onProgress: () => undefined,
-    onStep: () => {
-      steps += 1
-      if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
-      if (copies !== undefined && existsSync(dataDir))
-        cpSync(dataDir, join(copies, `${steps}`), { recursive: true })
-    },
   },
 )
 process.stdout.write(`${steps}\n`)

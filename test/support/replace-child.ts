@@ -2,10 +2,12 @@
 
 import { writeFileSync } from 'node:fs'
 import { programFiles, replaceProgram } from '../../src/install/program-files.ts'
+import { listenAtSteps } from '../../src/store/durable-steps.ts'
 
 const [path = '', last = ''] = process.argv.slice(2)
 const files = programFiles(path)
 writeFileSync(files.staged, 'new')
-replaceProgram(files, (step) => {
+listenAtSteps((step) => {
   if (step === last) process.kill(process.pid, 'SIGKILL')
 })
+replaceProgram(files)

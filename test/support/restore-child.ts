@@ -3,10 +3,16 @@
 
 import { restoreBackup } from '../../src/backup/restore.ts'
 import { readPath } from '../../src/backup/streams.ts'
+import { listenAtSteps } from '../../src/store/durable-steps.ts'
 import { START } from './instance.ts'
 
 const [file = '', dataDir = '', killAt = '0'] = process.argv.slice(2)
 let steps = 0
+
+listenAtSteps(() => {
+  steps += 1
+  if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
+})
 
 await restoreBackup(
   { file, open: () => readPath(file), dataDir, keyFile: null },
@@ -15,10 +21,6 @@ await restoreBackup(
     opening: { identities: [], passphrase: null, askPassphrase: async () => '' },
     onProgress: () => undefined,
     decide: async () => ({ apiTokens: 'keep' }),
-    onStep: () => {
-      steps += 1
-      if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
-    },
   },
 )
 process.stdout.write(`${steps}\n`)

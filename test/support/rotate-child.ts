@@ -2,11 +2,13 @@
 // [KEY-FILE]`. Prints the number of steps.
 
 import { rotateKey } from '../../src/app/keys.ts'
+import { listenAtSteps } from '../../src/store/durable-steps.ts'
 
 const [dataDir = '', killAt = '0', keyFile = null] = process.argv.slice(2)
 let steps = 0
-await rotateKey({ dataDir, keyFile, address: null }, () => {
+listenAtSteps(() => {
   steps += 1
   if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
 })
+await rotateKey({ dataDir, keyFile, address: null })
 process.stdout.write(`${steps}\n`)

@@ -29,7 +29,6 @@ export async function openTestStore(
     minFreeSpace?: number
     onError?: (cause: unknown) => void
     onWarning?: (warning: string) => void
-    onStep?: (step: string) => void
   } = {},
 ): Promise<TestStore> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oncebox-store-'))
@@ -53,7 +52,6 @@ export async function openTestStore(
     onError: options.onError ?? fail,
     onWarning: options.onWarning ?? (() => undefined),
     onFatal: fail,
-    onStep: options.onStep,
   })
   const onError = options.onError ?? fail
   const log = {

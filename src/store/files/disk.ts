@@ -5,12 +5,11 @@ import { type FileHandle, mkdir, open as openPath, rename, rm, stat } from 'node
 import { dirname, join } from 'node:path'
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import { codeOf } from '../../domain/system-errors.ts'
-import type { OnStep } from '../durable-steps.ts'
+import { atStep } from '../durable-steps.ts'
 import type { OpenedFile, SealedFiles } from '../files-contract.ts'
 import { diskFull } from '../refusals.ts'
 
-/** `onStep` is called before and after each durable step, so that tests can end the process there. */
-export function createDiskFiles(folder: string, onStep: OnStep = () => undefined): SealedFiles {
+export function createDiskFiles(folder: string): SealedFiles {
   if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
 
   const pathOf = (id: string) => join(folder, id.slice(0, 2), id)
@@ -35,20 +34,20 @@ export function createDiskFiles(folder: string, onStep: OnStep = () => undefined
     written.push(`${path}.part`)
     try {
       for await (const chunk of bytes) {
-        onStep('before a write to a file')
+        atStep('before a write to a file')
         await writeAll(file, chunk)
       }
-      onStep('before a file is synchronized')
+      atStep('before a file is synchronized')
       await file.sync()
     } finally {
       await file.close()
     }
-    onStep('before a file is renamed')
+    atStep('before a file is renamed')
     await rename(`${path}.part`, path)
     written.push(path)
-    onStep('after a file was renamed')
+    atStep('after a file was renamed')
     await syncFolder(dirname(path))
-    onStep('after a file was kept')
+    atStep('after a file was kept')
   }
 
   async function has({ id, size }: { id: string; size: number }): Promise<boolean> {
@@ -67,9 +66,9 @@ export function createDiskFiles(folder: string, onStep: OnStep = () => undefined
   }
 
   async function unlink(path: string): Promise<void> {
-    onStep('before a file is unlinked')
+    atStep('before a file is unlinked')
     await rm(path, { force: true })
-    onStep('after a file was unlinked')
+    atStep('after a file was unlinked')
   }
 
   return { put, open, has, remove }

@@ -5,7 +5,6 @@ import { randomKey } from '../../crypto/random.ts'
 import { nameBucket } from '../../domain/bucket-place.ts'
 import { isDomainError } from '../../domain/errors.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
-import type { OnStep } from '../durable-steps.ts'
 import type { FileStore, OpenedFile, SealedFiles } from '../files-contract.ts'
 import { enterUpload } from '../pushes/file-rows.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
@@ -27,15 +26,14 @@ export type FilesOptions = {
   /** Another process that serves the database now; null when there is none. */
   findOther(): Promise<string | null>
   now: Now
-  onStep?: OnStep | undefined
   onWarning: (warning: string) => void
   onError: (cause: unknown) => void
 }
 
 /** Throws `conflict` when files are needed in another place. */
 export async function openFiles(options: FilesOptions) {
-  const { path, bucket, onStep, onError } = options
-  const disk = createDiskFiles(path, onStep)
+  const { path, bucket, onError } = options
+  const disk = createDiskFiles(path)
   const openFolder = (tag: string) => bucket && openBucket({ ...options, ...bucket, tag })
   const tag = await settleFilePlace({
     ...options,

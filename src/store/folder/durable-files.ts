@@ -20,14 +20,12 @@ import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { conflict } from '../../domain/errors.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
+import { atStep } from '../durable-steps.ts'
 import { type Belonging, requireOwn } from './ownership.ts'
 
 /** The suffix of a file that is being written. */
 export const NEW = '.oncebox-new'
 const UNFINISHED = /\.\d+\.oncebox-new$/
-
-/** Called between the writes of a file, so that tests can end the process there. */
-type OnWrite = (step: string) => void
 
 /**
  * Removes what killed processes left in a folder while they wrote the file `name`, or any file: it may hold a
@@ -99,25 +97,23 @@ export function writeWhole(path: string, content: Uint8Array): void {
  * Replaces a file, which keeps its owner and mode. A `kill -9` at any step leaves the old text or the new
  * one.
  */
-export function replaceText(path: string, text: string, onWrite?: OnWrite): void {
-  const unfinished = writeBeside(path, text, { like: statSync(path), onWrite })
-  onWrite?.('before the file has its name')
+export function replaceText(path: string, text: string): void {
+  const unfinished = writeBeside(path, text, statSync(path))
+  atStep('before the file has its name')
   renameSync(unfinished, path)
-  onWrite?.('before the name is on the disk')
+  atStep('before the name is on the disk')
   syncFolder(dirname(path))
 }
 
-type Beside = { like?: Stats; onWrite?: OnWrite | undefined }
-
 /** Writes a temporary sibling and returns its path. `like`: copy its owner and mode. */
-function writeBeside(path: string, content: string | Uint8Array, { like, onWrite }: Beside = {}): string {
+function writeBeside(path: string, content: string | Uint8Array, like?: Stats): string {
   const unfinished = `${path}.${process.pid}${NEW}`
   rmSync(unfinished, { force: true })
   const file = openSync(unfinished, 'wx', 0o600)
   try {
-    onWrite?.('before the text is written')
+    atStep('before the text is written')
     writeFileSync(file, content)
-    onWrite?.('before the text is on the disk')
+    atStep('before the text is on the disk')
     if (like !== undefined && process.platform !== 'win32') {
       fchownSync(file, like.uid, like.gid)
       fchmodSync(file, like.mode & 0o777)

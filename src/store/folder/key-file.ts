@@ -76,11 +76,11 @@ export function removeLeftKeys(folder: DataFolder, keyFile: string | null): stri
 
 /**
  * Replaces the text of a key file, which keeps its owner and mode. Throws `conflict`, and then the old text
- * is there. `onWrite` is called between the writes.
+ * is there.
  */
-export function replaceKeyFile(path: string, text: string, onWrite?: (step: string) => void): void {
+export function replaceKeyFile(path: string, text: string): void {
   try {
-    replaceText(realpathSync(path), text, onWrite)
+    replaceText(realpathSync(path), text)
   } catch (cause) {
     throw conflict(
       `Cannot write the key file ${path}: ${reasonOf(cause)}. Run this as a user who may write in its folder.`,

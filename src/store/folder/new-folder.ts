@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { conflict, type DomainError } from '../../domain/errors.ts'
+import { atStep } from '../durable-steps.ts'
 import { type DataFolder, dataFolder, FOLDER } from './data-folder.ts'
 import { syncFile, syncFolder } from './durable-files.ts'
 import { requireOwn } from './ownership.ts'
@@ -29,9 +30,6 @@ export type NewFolder = {
   /** Leaves everything as it was before. Does nothing once it is complete. */
   abandon(): void
 }
-
-/** Called before and after everything that is made durable: tests end the process there. */
-export type OnStep = (step: string) => void
 
 /** Throws `conflict` when something is there already. Changes nothing. */
 export function requireVacant(path: string): void {
@@ -54,10 +52,10 @@ function remainsIn(path: string): string[] {
 }
 
 /** Makes the folder when it is missing. Removes what killed restores have left in it. */
-export function prepareNewFolder(path: string, onStep: OnStep): NewFolder {
+export function prepareNewFolder(path: string): NewFolder {
   requireVacant(path)
   const place = resolve(path)
-  onStep('before the unfinished folder')
+  atStep('before the unfinished folder')
   const made = mkdirSync(place, { recursive: true, mode: 0o700 }) ?? null
   requireOwn(place, FOLDER)
   const clear = () => {
@@ -75,11 +73,11 @@ export function prepareNewFolder(path: string, onStep: OnStep): NewFolder {
     const database = basename(dataFolder(place).database)
     const others = readdirSync(unfinished).filter((name) => name !== database)
     for (const name of [...others, database]) {
-      onStep(`before ${name} is moved`)
+      atStep(`before ${name} is moved`)
       if (name === database) syncFolder(place)
       renameSync(join(unfinished, name), join(place, name))
     }
-    onStep('after the moves')
+    atStep('after the moves')
     rmdirSync(unfinished)
     syncFolder(place)
     if (made !== null) syncFolder(dirname(made))

@@ -16,6 +16,7 @@ import { dirname, join, sep } from 'node:path'
 import { findKey, parseKeyFile } from '../../crypto/keyring.ts'
 import { conflict, DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
+import { atStep } from '../durable-steps.ts'
 import { type DataFolder, dataFolder, requireDataFolder } from '../folder/data-folder.ts'
 import { freeBytes } from '../folder/disk-space.ts'
 import { besideServer } from '../folder/folder-lock.ts'
@@ -49,8 +50,6 @@ export type BackupSourceOptions = {
   minFreeSpace: number
   /** Called before the database is copied, with its size. */
   onCopying: (bytes: number) => void
-  /** Called before and after each step: tests end the process there. */
-  onStep?: ((step: string) => void) | undefined
 }
 
 /**
@@ -59,22 +58,22 @@ export type BackupSourceOptions = {
  * `disk_full` when its disk has no room.
  */
 export function openBackupSource(options: BackupSourceOptions): BackupSource {
-  const { dataDir, minFreeSpace, onCopying, onStep = () => undefined } = options
+  const { dataDir, minFreeSpace, onCopying } = options
   const folder = dataFolder(dataDir)
   requireDataFolder(folder)
   onCopying(statSync(folder.database).size)
   try {
     const { copy, descriptor, close, isServed } = besideServer(folder, (isServed) => {
       if (!isServed) takeLog(folder)
-      onStep('before the copy has a place')
-      return { ...openCopy(folder, { minFreeSpace, onStep }), isServed }
+      atStep('before the copy has a place')
+      return { ...openCopy(folder, minFreeSpace), isServed }
     })
     try {
-      onStep('before the copy is written')
+      atStep('before the copy is written')
       const leftOut = copy.write({ isServed })
       const counted = countIn(copy)
       copy.database.close(true)
-      onStep('after the copy was written')
+      atStep('after the copy was written')
       return { ...counted, leftOut, descriptor, close }
     } catch (cause) {
       copy.database.close(true)
@@ -86,14 +85,12 @@ export function openBackupSource(options: BackupSourceOptions): BackupSource {
   }
 }
 
-type Opening = { minFreeSpace: number; onStep: (step: string) => void }
-
 /**
  * The copy is a temporary file in the data folder. Its name is removed as soon as it is open, so that the
  * system removes the file when the process ends, even by kill -9. On Windows the file keeps its name until
  * `close`.
  */
-function openCopy(folder: DataFolder, { minFreeSpace, onStep }: Opening) {
+function openCopy(folder: DataFolder, minFreeSpace: number) {
   const maxBytes = freeBytes(folder.path) - minFreeSpace
   if (maxBytes < MIB) throw noRoom(folder, minFreeSpace)
   removeCopyPlaces(folder)
@@ -105,7 +102,7 @@ function openCopy(folder: DataFolder, { minFreeSpace, onStep }: Opening) {
   }
   try {
     const copy = openKeylessCopy({ source: folder.database, path, maxBytes })
-    onStep('before the copy loses its name')
+    atStep('before the copy loses its name')
     if (process.platform !== 'win32') rmSync(path)
     return { copy, descriptor, close }
   } catch (cause) {

@@ -3,7 +3,6 @@
 import type { Database } from 'bun:sqlite'
 import { type Clock, createClock, explainDoubt } from '../../domain/clock.ts'
 import type { Now } from '../../domain/time.ts'
-import type { OnStep } from '../durable-steps.ts'
 import { giveUpAbandoned, openFiles } from '../files/open-files.ts'
 import type { DataFolder } from '../folder/data-folder.ts'
 import { createFreeSpace, createReserve, findWriteProblem } from '../folder/disk-space.ts'
@@ -36,8 +35,6 @@ export type StoreOptions = CommonStoreOptions & {
   onFatal: (cause: unknown) => void
   /** Called after each group commit with the number of changes that it made durable. */
   onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
-  /** Called before and after each durable step, so that tests can end the process there. */
-  onStep?: OnStep | undefined
 }
 
 export type Opening = { database: Database; keys: Keys; folder: DataFolder; options: StoreOptions }
@@ -87,7 +84,7 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
     await commits.idle()
     await keeping.close()
     await log?.close()
-    if (options.isServer) await leave(database, { ...options, folder })
+    if (options.isServer) await leave(database, folder)
     truncateLog(database)
     database.close(true)
   }
@@ -157,7 +154,6 @@ function openWriting({ database, folder, options }: Opening, clock: Clock) {
       options.onCommitted?.(batch)
       links.noteCommitted(batch.works, commits.transact)
     },
-    ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
   })
   return { commits, links, checkpointer, reserve, log, isInPlace, forgetMark }
 }

@@ -92,7 +92,7 @@ function emptyLogOfLastProcess(database: Database): void {
 /** A server starts on a full disk too. A database that fails otherwise cannot be trusted. */
 async function settle({ database, folder, options }: Opening): Promise<void> {
   try {
-    await arrive(database, { ...options, folder })
+    await arrive(database, folder)
   } catch (cause) {
     if (codeOf(cause).startsWith('SQLITE_') && !isFull(cause) && !isBusy(cause)) throw cause
     options.onWarning(

@@ -6,7 +6,7 @@
 // database.
 
 import type { Database } from 'bun:sqlite'
-import type { OnStep } from '../durable-steps.ts'
+import { atStep } from '../durable-steps.ts'
 import { isBusy, isFull, refusalOf } from '../folder/sqlite-failures.ts'
 
 /** Works that are left after this time go to the next batch. */
@@ -28,7 +28,6 @@ export type BatchOptions = {
    * freed reserved space.
    */
   onFull?: () => boolean
-  onStep?: OnStep
 }
 
 type Work = { run: () => unknown }
@@ -142,9 +141,9 @@ export function createBatches(options: BatchOptions) {
 
   function finish(): void {
     try {
-      options.onStep?.('before a commit')
+      atStep('before a commit')
       database.run('COMMIT')
-      options.onStep?.('after a commit')
+      atStep('after a commit')
     } catch (cause) {
       if (!isFull(cause) && !isBusy(cause)) broken = { cause }
       throw cause

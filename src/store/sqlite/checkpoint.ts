@@ -4,7 +4,7 @@
 
 import type { Database } from 'bun:sqlite'
 import type { Job, JobReport } from '../../domain/job.ts'
-import type { OnStep } from '../durable-steps.ts'
+import { atStep } from '../durable-steps.ts'
 import { isBusy, isFull } from '../folder/sqlite-failures.ts'
 import { type LogEmptier, openLogEmptier } from './disk-threads.ts'
 
@@ -26,7 +26,6 @@ export type Checkpointer = Job & {
 }
 
 export type CheckpointerOptions = {
-  onStep?: OnStep | undefined
   /** The disk failed: nothing in the database may be trusted any more. */
   onFatal: (cause: unknown) => void
 }
@@ -37,10 +36,7 @@ type Started = { report: JobReport; emptier: LogEmptier }
  * A request before the start is served after it. A request after the stop is not: the caller then uses
  * `truncateLog`.
  */
-export function createCheckpointer(
-  database: Database,
-  { onStep = () => undefined, onFatal }: CheckpointerOptions,
-): Checkpointer {
+export function createCheckpointer(database: Database, { onFatal }: CheckpointerOptions): Checkpointer {
   const dataVersion = database.prepare<{ data_version: number }, []>('PRAGMA data_version')
   let seen = dataVersion.get()?.data_version
   let started: Started | null = null
@@ -83,14 +79,14 @@ export function createCheckpointer(
 
   async function checkpoint({ report, emptier }: Started, how: 'move' | 'empty'): Promise<void> {
     try {
-      onStep('before the log is emptied')
+      atStep('before the log is emptied')
       const isDone = await emptier[how]()
       // The thread has a connection of its own. A move leaves in the log what a command has destroyed: that
       // is noticed later.
       if (how === 'empty') seen = dataVersion.get()?.data_version
       if (isDone) report.did()
       else if (how === 'empty') request(RETRY_MS)
-      onStep('after the log was emptied')
+      atStep('after the log was emptied')
     } catch (cause) {
       report.failed(cause)
       if (!isFull(cause) && !isBusy(cause)) onFatal(cause)

@@ -8,6 +8,7 @@ import { existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:
 import { randomKey } from '../../crypto/random.ts'
 import { conflict } from '../../domain/errors.ts'
 import { formatTime } from '../../domain/time.ts'
+import { atStep } from '../durable-steps.ts'
 import type { DataFolder } from '../folder/data-folder.ts'
 import { createClosedFile, syncFolder } from '../folder/durable-files.ts'
 
@@ -137,47 +138,42 @@ async function writeMarks(folder: DataFolder, marks: readonly string[]): Promise
   await createClosedFile(folder.home).write(`${lines.join('\n')}\n`)
 }
 
-export type ChangeOptions = { folder: DataFolder; onStep?: ((step: string) => void) | undefined }
-
 /**
  * Makes this the home of the folder. A process that is killed meanwhile leaves it at home. The last sync
  * makes durable what `meanwhile` does in the folder.
  */
-async function changeMark(
-  database: Database,
-  { folder, onStep }: ChangeOptions,
-  meanwhile?: () => void,
-): Promise<void> {
+async function changeMark(database: Database, folder: DataFolder, meanwhile?: () => void): Promise<void> {
   const last = readHome(database)?.mark ?? NONE
   const next = randomKey(MARK_BYTES).toString('hex')
-  onStep?.('before the next mark is written')
+  atStep('before the next mark is written')
   await writeMarks(folder, [last, next])
-  onStep?.('before the mark changes')
+  atStep('before the mark changes')
   database.run('INSERT OR REPLACE INTO home (id, mark, path) VALUES (1, ?, ?)', [
     next,
     realpathSync(folder.path),
   ])
   meanwhile?.()
-  onStep?.('before the last mark is forgotten')
+  atStep('before the last mark is forgotten')
   await writeMarks(folder, [next])
-  onStep?.('after the last mark was forgotten')
+  atStep('after the last mark was forgotten')
 }
 
 /** The commit of the mark has made the log, which stays until the database is closed. */
-export async function arrive(database: Database, options: ChangeOptions): Promise<void> {
-  const { serving } = options.folder
-  await changeMark(database, options, () => writeFileSync(serving, `${SERVING_TEXT}\n`, { mode: 0o600 }))
+export async function arrive(database: Database, folder: DataFolder): Promise<void> {
+  await changeMark(database, folder, () =>
+    writeFileSync(folder.serving, `${SERVING_TEXT}\n`, { mode: 0o600 }),
+  )
 }
 
 /**
  * Call this before the database is closed. Changes the mark, so that a copy made meanwhile is from another
  * time.
  */
-export async function leave(database: Database, options: ChangeOptions): Promise<void> {
+export async function leave(database: Database, folder: DataFolder): Promise<void> {
   // Nothing is lost on a full disk: the last mark stays.
-  await changeMark(database, options).catch(() => undefined)
-  rmSync(options.folder.serving, { force: true })
-  syncFolder(options.folder.path)
+  await changeMark(database, folder).catch(() => undefined)
+  rmSync(folder.serving, { force: true })
+  syncFolder(folder.path)
 }
 
 /** Whether the files that SQLite has open are still those that the next start would read. */

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { listenAtSteps } from '../../../src/store/durable-steps.ts'
 import { createDiskFiles } from '../../../src/store/files/disk.ts'
 
 let folder: string
@@ -11,6 +12,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'oncebox-files-'))
   mkdirSync(join(folder, 'ab'))
 })
+afterEach(() => listenAtSteps(null))
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const write = (name: string) => writeFileSync(join(folder, 'ab', name), 'of another write')
@@ -42,9 +44,9 @@ test('a write that cannot begin removes nothing, not even what another write has
 })
 
 test('a write that fails once it has its name leaves nothing', async () => {
-  const onStep = (step: string) => {
+  listenAtSteps((step) => {
     if (step === 'after a file was renamed') throw new Error('the disk failed')
-  }
-  await expect(createDiskFiles(folder, onStep).put('abc', whole())).rejects.toThrow('the disk failed')
+  })
+  await expect(createDiskFiles(folder).put('abc', whole())).rejects.toThrow('the disk failed')
   expect(names()).toEqual([])
 })

@@ -4,6 +4,7 @@ import { describe } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { listenAtSteps } from '../../../src/store/durable-steps.ts'
 import { createDiskFiles } from '../../../src/store/files/disk.ts'
 import { createTestClock } from '../../support/instance.ts'
 import { openTestStore } from '../../support/store.ts'
@@ -45,7 +46,7 @@ async function openCrashing(): Promise<CrashingEngine> {
   const dataDir = join(folder, 'data')
   const clock = createTestClock()
   const isCopied = (source: string) => !source.endsWith('.lock')
-  const onStep = (step: string) => {
+  listenAtSteps((step) => {
     const copy = join(folder, String(crashes.length))
     cpSync(dataDir, copy, { recursive: true, filter: isCopied })
     const time = clock.now()
@@ -53,13 +54,21 @@ async function openCrashing(): Promise<CrashingEngine> {
       step,
       open: () => openEngine({ dataDir: copy, clock: createTestClock(time), acceptMove: true }),
     })
-  }
-  const engine = await openEngine({ dataDir, clock, onStep })
+  })
+  const engine = await openEngine({ dataDir, clock })
   const close = async () => {
     await engine.close()
+    listenAtSteps(null)
     rmSync(folder, { recursive: true, force: true })
   }
-  return { ...engine, listCrashes: () => [...crashes], close }
+  return {
+    ...engine,
+    listCrashes: () => {
+      listenAtSteps(null)
+      return [...crashes]
+    },
+    close,
+  }
 }
 
 const openFiles: OpenFiles = () => {

@@ -17,6 +17,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { listenAtSteps } from '../../../src/store/durable-steps.ts'
 import { openFolderDatabase } from '../../../src/store/opening/folder-database.ts'
 import { buildChild } from '../../support/built-child.ts'
 import { createTestClock } from '../../support/instance.ts'
@@ -296,11 +297,12 @@ function changeDatabase(sql: string): void {
 test('what is written while a server leaves its home is settled, and keeps no server from its end', async () => {
   let late: Promise<unknown> = Promise.resolve()
   let isEnding = false
-  const onStep = (step: string) => {
+  listenAtSteps((step) => {
     if (isEnding && step === 'before the next mark is written') late = Promise.allSettled([storePush(opened)])
-  }
-  const opened = await openTestStore({ dataDir: data, onStep })
+  })
+  const opened = await openTestStore({ dataDir: data })
   isEnding = true
   await opened.store.close()
+  listenAtSteps(null)
   await late
 })
