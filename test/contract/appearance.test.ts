@@ -77,8 +77,8 @@ test.each([
   ['a contact that is too long', { contact: 'x'.repeat(201) }, 'at most 200 characters'],
   ['a notice that is too long', { notice: 'x'.repeat(301) }, 'at most 300 characters'],
   ['HTML', { notice: '<b>now</b>' }, 'without HTML'],
-  ['a second line', { notice: 'one\ntwo' }, 'invisible characters'],
-  ['text that turns the direction', { name: 'Once\u202ebox' }, 'invisible characters'],
+  ['a line break', { notice: 'one\ntwo' }, 'invisible characters'],
+  ['a direction override character', { name: 'Once\u202ebox' }, 'invisible characters'],
 ])(
   '%s is refused beside its field, and what was typed stays',
   async (_, fields: Record<string, string>, why) => {

@@ -83,7 +83,7 @@ describe('?locale= sets the language', () => {
   })
 
   test.each(['it', 'xx', '', 'pt-BR', '../../etc', '%3Cscript%3E', 'DE%00', 'en_US'.repeat(50)])(
-    'and %p, which is not supported, is skipped for what the browser wants',
+    'and falls back to the browser’s language for the unsupported %p',
     async (locale) => {
       const shown = await ask(`/p/${urlToken}/r?locale=${locale}`, { headers: german })
       expect([shown.status, shown.language, shown.cookie]).toEqual([200, 'de', null])
@@ -174,7 +174,7 @@ describe('older links', () => {
   })
 
   test.each(['/it/p/', '/de/f/', '/fr-CA/r/'])(
-    'that begin with %s end on the page of the push',
+    'starting with %s redirect to the page of the push',
     async (start) => {
       const moved = await ask(`${start}${urlToken}`, { headers: german })
       const shown = await ask(moved.location ?? '', { headers: german })

@@ -16,8 +16,8 @@ const OTHER_SITES: [string, Sent][] = [
   ['another scheme', { origin: 'https://localhost' }],
   ['another name of the machine', { origin: 'http://127.0.0.1' }],
   ['a document without an origin', { origin: 'null' }],
-  ['an origin that is longer than any', { origin: `https://${'a'.repeat(293)}` }],
-  ['an extension with such an origin', { origin: `moz-extension://${'a'.repeat(15_000)}` }],
+  ['an overlong origin', { origin: `https://${'a'.repeat(293)}` }],
+  ['an extension with an overlong origin', { origin: `moz-extension://${'a'.repeat(15_000)}` }],
   [
     'another site with contradicting Sec-Fetch headers',
     { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' },
@@ -147,7 +147,7 @@ describe('without --cors-origins', () => {
 })
 
 test.each(['192.0.2.1', '127.0.0.1'])(
-  'other sites have limits of their own, and do not use up those of the person in front of the browser: %s',
+  'refused cross-site requests do not count against the rate limits of the viewer: %s',
   async (from) => {
     const api = await startApi({ rateLimit: { requests: 2, seconds: 10 } })
     const headers = { origin: 'https://evil.example' }

@@ -114,7 +114,7 @@ describe('a message with files', () => {
   const file = (filename: string) => ({ filename, data: btoa(filename) })
 
   test.each([[['a.txt']], [['a.txt', 'b.txt']]])(
-    'is read as it is, and leaves the first button to the files: %p',
+    'is shown unmasked, and the primary button downloads the files: %p',
     async (names) => {
       const { text } = await open(await make({ payload: 'hunter2', files: names.map(file) }))
       expect(textsIn(text, 'pre.prose')).toEqual(['hunter2'])

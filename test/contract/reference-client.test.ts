@@ -13,10 +13,10 @@ afterEach(async () => {
 describe.each([
   ['without a base URL', {}, ''],
   ['below a path', { 'base-url': 'http://127.0.0.1/team/box' }, '/team/box'],
-  ['behind a proxy that takes the path away', { 'base-url': 'http://127.0.0.1/team/box' }, ''],
+  ['behind a proxy that strips the path', { 'base-url': 'http://127.0.0.1/team/box' }, ''],
 ])('%s', (_, flags, basePath) => {
   test.each(['/api/v2/openapi.json', '/api/v2/openapi.json.json'])(
-    'a client of %s calls the paths of this server',
+    'a client of %s sends its requests to this server',
     async (path) => {
       server = await startOnSocket({ flags })
       const at = `${server.url}${basePath}`

@@ -88,7 +88,7 @@ describe('the reference of an instance with its own limits', () => {
   })
 
   test.each(['expire_after_days', 'expire_after_views', 'expire_after_duration'])(
-    'shows the range within which %s is taken',
+    'shows the accepted range of %s',
     async (name) => {
       const { minimum = Number.NaN, maximum = Number.NaN } = fields[name] ?? {}
       // The longest durations exceed the days of this instance.
@@ -181,9 +181,9 @@ describe('the schema of a new push', () => {
       'every member',
       { payload: 'x', kind: 'text', expire_after_days: 2, expire_after_views: 2, name: 'n', note: 'n' },
     ],
-    ['a member that nobody knows', { payload: 'x', account_id: 7 }],
+    ['an unknown member', { payload: 'x', account_id: 7 }],
     ['a file alone', { payload: undefined, files: [{ filename: 'a', data: 'eA==' }] }],
-    ['no address to notify', { payload: 'x', notify_emails_to: '' }],
+    ['an empty address to notify', { payload: 'x', notify_emails_to: '' }],
   ])('allows %s, and the server creates it', async (_, members) => {
     expect([validate(members), validate.errors]).toEqual([true, null])
     expect((await push(members)).status).toBe(201)
@@ -206,7 +206,7 @@ describe('the schema of a new push', () => {
     ['digits', { expire_after_days: ' 7 ' }, { expire_after_days: 7 }],
     ['a word of a form', { retrieval_step: ' ON ' }, { retrieval_step: true }],
     ['a number', { deletable_by_viewer: 1 }, { deletable_by_viewer: true }],
-    ['a blank', { retrieval_step: ' ' }, { retrieval_step: false }],
+    ['a space', { retrieval_step: ' ' }, { retrieval_step: false }],
     ['an empty string', { expire_after_views: '' }, { expire_after_views: 4 }],
     ['null', { expire_after_views: null }, { expire_after_views: 4 }],
   ])('accepts %s in place of another type, and the server converts it', async (_, members, expected) => {
@@ -312,7 +312,7 @@ describe('the headers in the reference', () => {
   test.each([
     'x'.repeat(21),
     '~'.repeat(22),
-    'with blanks inside, as a sentence',
+    'a sentence with spaces',
     'x'.repeat(128),
     'x'.repeat(129),
     `${'x'.repeat(30)}\t${'x'.repeat(30)}`,

@@ -26,7 +26,7 @@ async function openPage(payload: string, push = {}) {
 }
 
 test.each(['x', 'one\r\ntwo\rthree\n', ' ‮🔑\0 ', '日'.repeat(14_000)])(
-  'text %# comes back as it was, though its push has ended',
+  'text %# is saved exactly, although its push has expired',
   async (payload) => {
     const { sealed, save } = await openPage(payload, { expire_after_views: 1 })
     const saved = await post(save, { text: sealed })

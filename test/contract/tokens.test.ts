@@ -26,7 +26,7 @@ describe('a token', () => {
   test.each<[string, () => Record<string, string>, number]>([
     ['as Bearer', () => ({ authorization: `Bearer ${owner}` }), 200],
     ['as bearer in lower case', () => ({ authorization: `bearer ${owner}` }), 200],
-    ['as Bearer with more blanks', () => ({ authorization: `Bearer   ${owner} ` }), 200],
+    ['as Bearer with more spaces', () => ({ authorization: `Bearer   ${owner} ` }), 200],
     ['as X-User-Token', () => ({ 'x-user-token': owner }), 200],
     [
       'as X-User-Token with its address',
@@ -98,19 +98,19 @@ describe('a token', () => {
       () => ({ authorization: basic(`${other}:`), 'x-user-token': owner }),
       403,
     ],
-    ['as X-User-Token that is wrong', () => ({ 'x-user-token': 'wrong' }), 401],
+    ['is refused if wrong in X-User-Token', () => ({ 'x-user-token': 'wrong' }), 401],
     [
-      'in Authorization decides over X-User-Token',
+      'in Authorization takes precedence over X-User-Token',
       () => ({ authorization: `Bearer ${other}`, 'x-user-token': owner }),
       403,
     ],
     [
-      'in Authorization that is wrong is not mended by X-User-Token',
+      'is refused if wrong in Authorization, even with a right X-User-Token',
       () => ({ authorization: 'Bearer wrong', 'x-user-token': owner }),
       401,
     ],
     [
-      'in Authorization that is right is not spoilt by X-User-Token',
+      'is accepted if right in Authorization, even with a wrong X-User-Token',
       () => ({ authorization: `Bearer ${owner}`, 'x-user-token': 'wrong' }),
       200,
     ],
@@ -147,9 +147,9 @@ describe('creating', () => {
   })
 
   test.each<[string, () => string]>([
-    ['the token cut', () => owner.slice(0, -1)],
-    ['the token in capitals', () => owner.toUpperCase()],
-    ['a token of nobody in Basic', () => basic('obx_0123456789:')],
+    ['a truncated token', () => owner.slice(0, -1)],
+    ['the token in upper case', () => owner.toUpperCase()],
+    ['an unknown token in Basic', () => basic('obx_0123456789:')],
     ['an unknown scheme', () => `Api-Key ${owner}`],
     ['an unknown scheme with a parameter', () => `Custom key="${owner}"`],
   ])('with %s is refused, instead of making an anonymous push', async (_, authorization) => {
@@ -157,7 +157,7 @@ describe('creating', () => {
   })
 
   test.each(['Basic YTpi', 'Negotiate YII=', 'Digest username="ann"', 'Basic !!!', 'Basic'])(
-    'with %s, which is not ours, makes an anonymous one',
+    'with %s, which is another scheme, makes an anonymous push',
     async (authorization) => {
       expect(await create(authorization)).toEqual({ status: 201, isOwned: false, entries: 1 })
     },
@@ -174,7 +174,7 @@ const invalid: Init[] = [
 
 describe('an invalid token is 401 before anything is read or counted', () => {
   test.each(['GET', 'HEAD', 'DELETE'])(
-    '%s on a push that viewers may retrieve and delete',
+    'for %s on a push that viewers may retrieve and delete',
     async (method) => {
       const { url_token } = await api.create({ expire_after_views: 1 })
       const before = api.entries()

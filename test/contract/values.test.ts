@@ -93,7 +93,7 @@ describe('a range', () => {
   })
 
   test.each([0, -1, 91, '0', '-7', '91', 1e21, '99999999999999999999', Number.MAX_SAFE_INTEGER])(
-    '%p days are not',
+    'refuses %p days',
     (days) => expectRefused({ expire_after_days: days }, 'expire_after_days'),
   )
 
@@ -168,7 +168,7 @@ describe('members', () => {
   })
 
   test.each([{ notify_emails_to: 'a@b.example' }, { notify_emails_to: ['a@b.example'] }])(
-    'that ask for mail are refused: %j',
+    'that send mail are refused without a mail server: %j',
     async (push) => {
       const { status, body } = await post(push)
       expect([status, (body as unknown as Wire).notify_emails_to]).toEqual([422, ['are not available']])

@@ -251,7 +251,7 @@ test('the cases above cover every form with a text field', async () => {
 })
 
 test.each(['/pushes?q=typed', '/pushes', '/admin?q=typed', '/admin', '/account'])(
-  '%s is refused',
+  'GET %s answers 503 with Retry-After',
   async (path) => {
     at.store.failWith(NOTHING)
     const answer = await at.ann.get(path)

@@ -20,9 +20,9 @@ const FULL: Fails = (operation) => (READ_ONLY(operation) === null ? null : away(
 
 export const OUTAGES: [string, Fails, OutageCode][] = [
   ['nothing answers', NOTHING, 'overloaded'],
-  ['the session is known, and nothing else answers', AFTER_SESSION, 'overloaded'],
-  ['only reads are answered', READ_ONLY, 'overloaded'],
-  ['there is no room', FULL, 'disk_full'],
+  ['only the session can be read', AFTER_SESSION, 'overloaded'],
+  ['only reads work', READ_ONLY, 'overloaded'],
+  ['the disk is full', FULL, 'disk_full'],
 ]
 
 /** Starts an instance for each test. Ann is an administrator, Bob is not; both are signed in. */
