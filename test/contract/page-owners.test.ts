@@ -52,15 +52,13 @@ test('an owner whose session has ended is warned that retrieving will count as a
   const bob = await people.signIn('bob@example.org')
   const { url_token } = await api.create({ expire_after_views: 1 }, { token })
   const { text } = await bob.get(`/p/${url_token}/r`)
-  const fieldIn = (name: string, html: string) =>
-    new RegExp(`name="${name}" value="([^"]+)"`).exec(html)?.[1] ?? ''
-  const opened = { form: fieldIn('form', text), nonce: fieldIn('nonce', text) }
+  const opened = { form: valueIn(text, 'form'), nonce: valueIn(text, 'nonce') }
   expect(opened.form).not.toBe('')
   const asked = await people.post(`/p/${url_token}/r`, opened)
   expect(asked.status).toBe(409)
   expect(asked.text).toContain('You are signed out')
   expect((await api.audit(url_token, token)).map(({ kind }) => kind)).toEqual(['creation'])
-  const again = await people.post(`/p/${url_token}/r`, { nonce: fieldIn('nonce', asked.text) })
+  const again = await people.post(`/p/${url_token}/r`, { nonce: valueIn(asked.text, 'nonce') })
   expect(again.status).toBe(200)
 })
 
