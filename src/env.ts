@@ -1,4 +1,4 @@
-// Imported first: sets or removes environment variables that libraries read.
+// Sets or removes environment variables that libraries read. Must be imported first.
 
 // Elysia reads this while it is imported. In development mode it reveals causes of errors.
 process.env.NODE_ENV = 'production'

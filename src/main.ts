@@ -10,7 +10,7 @@ export function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
   return runCommandLine(argv, { env, now: Date.now, uptime })
 }
 
-/** Until then the executable hardly compiles anything, because a start runs most of its code once. */
+/** Delay before the JIT compiler is turned up: a start runs most of its code only once. */
 const STARTED_MS = 1_000
 
 if (import.meta.main) {

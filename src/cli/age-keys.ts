@@ -1,5 +1,4 @@
-// Opens what a server encrypted for somebody's age key: a text in letters (armored), and files, each in a ZIP
-// of its own.
+// Decrypts answers that a server encrypted for an age key: armored text, and files, each in a ZIP of its own.
 
 import type { IdentityFile } from '../backup/sealing.ts'
 import { createOwnFile } from '../client/own-files.ts'
@@ -8,9 +7,9 @@ import type { Shell } from './shell.ts'
 
 export type AgeKeys = Awaited<ReturnType<typeof readAgeKeys>>
 
-/** Throws `conflict` for a file that holds no keys. */
+/** Reads secret keys from identity files. Throws `conflict` for a file without keys. */
 export async function readAgeKeys(files: readonly IdentityFile[], shell: Shell) {
-  // Loaded only when needed: most commands open nothing of age.
+  // Loaded only when needed: most commands decrypt nothing.
   const { armor, Decrypter } = await import('age-encryption')
   const { addIdentities } = await import('../backup/sealing.ts')
   const decrypter = new Decrypter()
@@ -25,41 +24,42 @@ export async function readAgeKeys(files: readonly IdentityFile[], shell: Shell) 
   }
 
   let failures = 0
-  /** The view is spent: tells why something does not open, and returns null for it to stay as it came. */
-  async function orTell(what: string, opening: () => Promise<string>): Promise<string | null> {
+  /** Reports a failure and resolves to null instead of throwing, because the view is already spent. */
+  async function orReport(what: string, opening: () => Promise<string>): Promise<string | null> {
     try {
       return await opening()
     } catch (cause) {
       failures += 1
-      shell.say(`oncebox: ${what}: ${whyNot(cause)} Here it is as it came.`)
+      shell.say(`oncebox: ${what}: ${whyNot(cause)} Here it is, still encrypted.`)
       return null
     }
   }
 
   return {
-    openText: (text: string) => orTell('the text', async () => decrypter.decrypt(armor.decode(text), 'text')),
+    openText: (text: string) =>
+      orReport('the text', async () => decrypter.decrypt(armor.decode(text), 'text')),
     /** Writes the content to a new file. Returns the name inside. */
     openFile: ({ name, from, to }: { name: string; from: string; to: string }) =>
-      orTell(name, () => writeContent(from, to)),
-    /** How often something did not open. */
+      orReport(name, () => writeContent(from, to)),
+    /** Returns how many times something could not be decrypted. */
     failures: () => failures,
   }
 }
 
 function whyNot(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause)
-  if (message.startsWith('no identity matched')) return 'none of your keys opens it.'
-  return `it cannot be opened: ${printableLine(message)}.`
+  if (message.startsWith('no identity matched')) return 'none of your keys can decrypt it.'
+  return `it cannot be decrypted: ${printableLine(message)}.`
 }
 
-/** Bytes of the parts of a ZIP, without names (APPNOTE 6.3.10, 4.3). */
+/** Sizes of the parts of a ZIP, without names (APPNOTE 6.3.10, 4.3). */
 const HEADER = { bytes: 30, signature: 0x04034b50 }
 const LISTED = { bytes: 46, signature: 0x02014b50 }
 const END = { bytes: 22, signature: 0x06054b50 }
 /** The end of a large archive has two more parts, of 56 and 20 bytes. */
 const LARGE_END = { bytes: 76, signature: 0x06064b50 }
 const LARGE = 0xffff_ffff
-/** More than the parts after the content can take, with a name of any length. */
+/** More bytes than the parts after the content can have, with a name of any length. */
 const MAX_TAIL_BYTES = 2 ** 18
 
 /** Writes the content of the only file of a ZIP as it is read. Returns its name. Throws for any other ZIP. */
@@ -88,7 +88,7 @@ async function readStoredFile(
   return name
 }
 
-/** The name of the file, and the bytes after its header. */
+/** Returns the file's name, and the bytes after its header. */
 function takeHeader(zip: Buffer): [name: string, rest: Buffer] {
   if (zip.length < HEADER.bytes || zip.readUInt32LE(0) !== HEADER.signature) throw strange()
   const nameEnd = HEADER.bytes + zip.readUInt16LE(26)
@@ -97,7 +97,7 @@ function takeHeader(zip: Buffer): [name: string, rest: Buffer] {
   return [zip.toString('utf8', HEADER.bytes, nameEnd), zip.subarray(nameEnd + zip.readUInt16LE(28))]
 }
 
-/** The size of the file, which its entry in the list at the end tells. */
+/** Returns the file's size from its entry in the central directory at the end. */
 function sizeInTail(zip: Buffer): number {
   const end = zip.length - END.bytes
   if (end < LISTED.bytes || zip.readUInt32LE(end) !== END.signature) throw strange()
@@ -106,7 +106,7 @@ function sizeInTail(zip: Buffer): number {
   const listed = (hasLargeEnd ? large : end) - zip.readUInt32LE(end + 12)
   if (listed < 0 || zip.readUInt32LE(listed) !== LISTED.signature) throw strange()
   const size = zip.readUInt32LE(listed + 24)
-  // A large size stands first in the extra field, after its own type and length.
+  // ZIP64: a large size comes first in the extra field, after its type and length.
   const extra = listed + LISTED.bytes + zip.readUInt16LE(listed + 28)
   return size === LARGE ? Number(zip.readBigUInt64LE(extra + 4)) : size
 }

@@ -1,5 +1,4 @@
-// What commands ask of the app where tests put something else in its place. Each part is loaded when a
-// command needs it.
+// The parts of the app that commands use and tests replace. Each is loaded when a command needs it.
 
 function lazily<A extends unknown[], R>(load: () => Promise<(...given: A) => R>) {
   return async (...given: A): Promise<Awaited<R>> => await (await load())(...given)

@@ -13,13 +13,13 @@ type Secret = {
   remedy: string
 }
 
-/** Asks without echoing it. */
+/** Asks for a secret without echoing it. Throws CommandFailure without a terminal. */
 export function askSecret(shell: Shell, { what, question, remedy }: Secret): Promise<string> {
   if (!shell.isTerminal) throw new CommandFailure(`There is no terminal to ask for the ${what}: ${remedy}.`)
   return shell.askHidden(question)
 }
 
-/** All of standard input as text; null when it is not UTF-8. */
+/** Reads all of standard input as text. Resolves to null when it is not UTF-8. */
 export async function readInput({ readInputBytes }: Shell): Promise<string | null> {
   const bytes = Buffer.concat(await Array.fromAsync(readInputBytes()))
   try {
@@ -29,7 +29,7 @@ export async function readInput({ readInputBytes }: Shell): Promise<string | nul
   }
 }
 
-/** Reads it from standard input, or asks twice. */
+/** Reads a new password from standard input, or asks for it twice. */
 export async function readNewPassword(shell: Shell, options: { fromInput: boolean }): Promise<string> {
   const secret = { what: 'password', question: 'Password', remedy: 'pipe it in with --password-stdin' }
   const check = (password: string) => {
@@ -41,7 +41,7 @@ export async function readNewPassword(shell: Shell, options: { fromInput: boolea
   return check(((await readInput(shell)) ?? '').replace(/\r?\n$/, ''))
 }
 
-/** Asks twice. */
+/** Asks for a new passphrase twice. */
 export function readNewPassphrase(shell: Shell, question = 'Passphrase for the recipient'): Promise<string> {
   const secret = { what: 'passphrase', question, remedy: 'name a file with --passphrase-file' }
   return askTwice(shell, secret, (passphrase) => {
@@ -57,18 +57,18 @@ async function askTwice(shell: Shell, secret: Secret, check: (text: string) => s
   return text
 }
 
-/** Throws unless the person agrees. */
+/** Asks for confirmation. Throws CommandFailure unless the answer is yes. */
 export async function confirm(shell: Shell, question: string): Promise<void> {
-  if (!shell.isTerminal) throw new CommandFailure('There is no terminal to ask whether to go on: add --yes.')
+  if (!shell.isTerminal) throw new CommandFailure('There is no terminal to ask for confirmation: add --yes.')
   if (!(await isAgreed(shell, question))) throw new CommandFailure('Nothing was changed.')
 }
 
-/** An empty line means no. */
+/** Asks a yes-or-no question. An empty line means no. */
 export async function isAgreed(shell: Shell, question: string): Promise<boolean> {
   return /^y(es)?$/i.test((await shell.ask(`${question} [y/N] `)).trim())
 }
 
-/** For a command that asks before it acts: what is wrong where nobody can answer. */
+/** Requires --yes for a command that asks before it acts, if there is no terminal to ask. */
 export function consentProblem({ flags, shell }: { flags: { yes: boolean }; shell: Shell }): string | false {
   return !flags.yes && !shell.isTerminal && 'without a terminal to ask, --yes is needed'
 }

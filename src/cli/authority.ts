@@ -7,7 +7,7 @@ import { valued } from './command.ts'
 import { CommandFailure } from './failures.ts'
 import type { Shell } from './shell.ts'
 
-/** The flag that gives the fingerprint instead of asking. */
+/** Defines the flag that gives the fingerprint instead of asking. */
 export function fingerprintFlag(name: string) {
   return valued(`${name} <sha256>`, (text): Parsed<string> => {
     const value = normalFingerprint(text)
@@ -26,7 +26,7 @@ type FingerprintCheck = {
 }
 
 /**
- * Throws CommandFailure unless the fingerprint is the given one, or a person says that it is the right one.
+ * Throws CommandFailure unless the fingerprint matches the flag, or the user confirms it.
  */
 export async function compareAuthority(
   { fingerprint: claimed }: ClaimedAuthority,
@@ -36,8 +36,8 @@ export async function compareAuthority(
   if (fingerprint === normalFingerprint(claimed)) return
   if (fingerprint !== null)
     throw new CommandFailure(
-      `The authority of ${server} has another fingerprint (${claimed}) than the one given: somebody may be in ` +
-        'between. Nothing was sent or trusted.',
+      `The authority of ${server} has another fingerprint (${claimed}) than the one given: the connection may be ` +
+        'intercepted. Nothing was sent or trusted.',
     )
   if (!shell.isTerminal)
     throw new CommandFailure(

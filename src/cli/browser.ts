@@ -1,4 +1,4 @@
-// Opens the browser of a desktop session at a link that nobody else may see.
+// Opens the browser of a desktop session at a link, without showing the link to other users of the machine.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -6,12 +6,11 @@ import { posix } from 'node:path'
 import type { OperatingSystem } from '../settings/parsers.ts'
 
 /**
- * How long the file with the link stays. Long, because a browser that has to start first may need half a
- * minute.
+ * How long the file with the link is kept: a browser that has to start first may need half a minute.
  */
 export const FILE_MS = 60_000
 
-/** Opens a file with the person's own browser; null without a desktop session. */
+/** Returns the command that opens a file or URL in the user's browser; null without a desktop session. */
 export function openerOf({ env, platform }: Pick<OperatingSystem, 'env' | 'platform'>): string[] | null {
   // Over SSH, a browser would open on a desktop that the person does not see.
   if (env.SSH_CONNECTION || env.SSH_TTY) return null
@@ -21,8 +20,8 @@ export function openerOf({ env, platform }: Pick<OperatingSystem, 'env' | 'platf
 }
 
 /**
- * Folders for the file, the best first. On Linux, browsers in a sandbox (Snap, Flatpak) read only visible
- * folders of the home folder, while the data folder is usually a hidden one.
+ * Returns folders for the file, the best first. On Linux, sandboxed browsers (Snap, Flatpak) can read only
+ * visible folders of the home folder, and the data folder is usually hidden.
  */
 export function filePlaces({ platform, home }: OperatingSystem, dataDir: string): string[] {
   if (platform !== 'linux') return [dataDir]
@@ -31,8 +30,8 @@ export function filePlaces({ platform, home }: OperatingSystem, dataDir: string)
 }
 
 /**
- * A page that leads to the link. Other users can see the arguments of a process, so only the file contains
- * the link.
+ * Returns a page that redirects to the link. Other users can see the arguments of a process, so the browser
+ * gets the path of this page instead of the link.
  */
 export function redirectPage(link: string): string {
   const escaped = link.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
@@ -46,8 +45,8 @@ export function redirectPage(link: string): string {
 }
 
 /**
- * Opens the browser if there is one, without waiting for it. Returns what removes the file; it goes after a
- * minute anyway.
+ * Creates a function that opens the browser if there is one, without waiting for it. It returns a function
+ * that removes the file, which otherwise happens after a minute.
  */
 export function createOpenLink(os: OperatingSystem) {
   return ({ link, dataDir }: { link: string; dataDir: string }): (() => void) => {
@@ -66,20 +65,20 @@ export function createOpenLink(os: OperatingSystem) {
   }
 }
 
-/** Opens the browser at a page whose address is no secret. Returns false without a desktop session. */
+/** Creates a function that opens the browser at a URL that is no secret; false without a desktop session. */
 export function createOpenPage(os: OperatingSystem) {
   return (url: string): boolean => {
     const [command, ...args] = openerOf(os) ?? []
     if (command === undefined) return false
-    // A machine without the opener prints the address as well.
+    // The address was printed as well, in case the program that opens it is missing.
     start(command, [...args, url]).once('error', () => undefined)
     return true
   }
 }
 
 /**
- * A new file that only this user can read; null when no folder takes it. Replaces what a killed server left
- * behind.
+ * Writes a file that only this user can read and returns its path; null when no folder is writable. Replaces
+ * the file of a killed server.
  */
 function writePage(html: string, { folders, link }: { folders: string[]; link: string }): string | null {
   for (const folder of folders) {
@@ -95,7 +94,7 @@ function writePage(html: string, { folders, link }: { folders: string[]; link: s
   return null
 }
 
-/** Outlives this process, and prints nothing into its terminal. */
+/** Starts a program that outlives this process and prints nothing to its terminal. */
 function start(command: string, args: string[]): ChildProcess {
   const child = spawn(command, args, { detached: true, stdio: 'ignore' })
   child.unref()
@@ -103,8 +102,7 @@ function start(command: string, args: string[]): ChildProcess {
 }
 
 /**
- * Whether a start without arguments is most likely a double click: on Windows and macOS, except from a remote
- * terminal.
+ * Whether a start without arguments is most likely a double click: on Windows and macOS, unless over SSH.
  */
 export function isStartedByClick({ os }: { os: OperatingSystem }): boolean {
   return (os.platform === 'win32' || os.platform === 'darwin') && openerOf(os) !== null

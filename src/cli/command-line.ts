@@ -1,4 +1,4 @@
-// Reads a command line for its row of the table: arguments, flags, settings and the files that they name, all
+// Reads the command line of one command: arguments, flags, settings and the files that they name. Reports all
 // problems at once.
 
 import { explainSystemError } from '../domain/system-errors.ts'
@@ -18,7 +18,7 @@ const SERVICE = { dataDir: settings.dataDir, databaseUrl: settings.databaseUrl }
 
 export type CommandContext = Pick<CommandInput, 'shell' | 'app' | 'commands'>
 
-/** `rest`: the words after the command's name. `isBare`: none was named, and `serve` runs. */
+/** `rest`: the words after the command's name. `isBare`: no command was named, so `serve` runs. */
 type CommandWords = { rest: readonly string[]; isBare: boolean }
 
 /** Throws UsageError with all problems. */
@@ -46,7 +46,7 @@ export function readCommandLine(
     ...parts,
     ...{ raw, shell },
   }
-  // What contradicts each other is told once every value is right.
+  // Checks for contradictions only if every single value is valid.
   if (all.length === 0)
     all.push(...(row.problems?.(given) ?? []).filter((problem) => typeof problem === 'string'))
   // After a misspelled command, points to the list of commands instead of the flags of serve.
@@ -63,17 +63,17 @@ export function wantsJson(row: Command, rest: readonly string[], shell: Shell): 
     const { os, readFile } = shellFor(row, { raw, operands: [] }, shell)
     return readSettings(FORMAT, { flags: raw, os, readFile }).config?.logFormat === 'json'
   } catch {
-    // The file of settings is wrong, which is told in words.
+    // The file of settings is invalid. That failure is reported as plain text.
     return false
   }
 }
 
-/** With those that the help leaves out: by them a command notices PostgreSQL, to say what to do instead. */
+/** Includes --database-url for data-folder commands, undocumented, to explain what to do with PostgreSQL. */
 function flagsOf({ settings, onlyFolder, flags }: Command): SettingsTable {
   return { ...settings, ...(onlyFolder === undefined ? {} : DATABASE), ...flags }
 }
 
-/** The shell with the variables of --env-file, or of the installed service. */
+/** Returns the shell with the variables of --env-file or of the installed service. */
 function shellFor(
   row: Command,
   { raw, operands }: Pick<CommandInput, 'raw' | 'operands'>,
@@ -113,8 +113,8 @@ function readEnvFile(read: () => string): EnvFile {
 }
 
 /**
- * The variables of the installed service. When a flag or variable names a data folder or a database, ignores
- * the service entirely, because its key file would belong to another one.
+ * Adds the variables of the installed service. Ignores the service entirely when a flag or variable names a
+ * data folder or a database, because the service's key file would not belong to it.
  */
 function withService(shell: Shell, raw: GivenFlags): Shell {
   const { env } = shell.os
@@ -131,8 +131,8 @@ function withService(shell: Shell, raw: GivenFlags): Shell {
 }
 
 /**
- * Throws when a flag or a variable says that the database is PostgreSQL, and the command is for a data
- * folder.
+ * Throws CommandFailure if the command is for a data folder, but a flag or variable names a PostgreSQL
+ * database.
  */
 function requireFolder({ onlyFolder }: Command, sources: Sources): void {
   if (onlyFolder === undefined) return

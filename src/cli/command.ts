@@ -1,5 +1,5 @@
-// What the table says of a command: its words, its flags and settings, and the action, which is loaded when
-// the command runs.
+// One row of the table of commands: name, arguments, flags, settings, and the action, which loads its code
+// when it runs.
 
 import type { SettingEntry } from '../settings/fold.ts'
 import type { Parser } from '../settings/parsers.ts'
@@ -9,13 +9,13 @@ import type { App } from './app.ts'
 import { anyPath } from './paths.ts'
 import type { Shell } from './shell.ts'
 
-/** What an action gets: the command line, read and checked. */
+/** The input of an action: the command line, parsed and checked. */
 export type CommandInput<F = unknown, C = unknown> = {
   operands: readonly string[]
   flags: F
   config: C
   entries: readonly SettingEntry[]
-  /** Flags as they were given, by name. */
+  /** The texts of the flags as they were given, by name. */
   raw: GivenFlags
   shell: Shell
   app: App
@@ -24,64 +24,65 @@ export type CommandInput<F = unknown, C = unknown> = {
 }
 
 export type Command<F extends SettingsTable = SettingsTable, S extends SettingsTable = SettingsTable> = {
-  /** With its group: `user add`. */
+  /** The full name, with its group: `user add`. */
   name: string
-  /** As in the help: `EMAIL NAME-OR-PREFIX`, `[FILE]`; in lower case the words that it may be: `bash|zsh`. */
+  /** The arguments as in the help: `EMAIL NAME-OR-PREFIX`, `[FILE]`. Lower case: a choice, `bash|zsh`. */
   operands?: string
   /** Heading in the list of commands. */
   heading?: string
   /** The command's own flags. */
   flags?: F
   /**
-   * Settings that it reads from flags, variables and files. The table of all of them is read as `serve` does.
+   * Settings that it reads from flags, variables and files. The full table is also checked for
+   * contradictions, as for `serve`.
    */
   settings?: S
-  /** The group of settings that its help shows, where it takes all that `serve` takes. */
+  /** The only group of settings that its help shows, for a command that takes all settings of `serve`. */
   helpedGroup?: string
-  /** Only handed on as they were given, for a service that reads them later. */
+  /** Passes the settings on as given, without reading them: the service reads them when it starts. */
   keepsSettings?: true
   /**
    * Whether the settings of an installed service count, unless the command line names a folder or a database.
    */
   isOnData?: boolean | ((operands: readonly string[]) => boolean)
-  /** Tells its failures as lines of JSON when --log-format asks for it. */
+  /** Prints failures as lines of JSON when --log-format asks for it. */
   isServer?: true
-  /** For a data folder: what it does with one, and what to do with PostgreSQL instead. */
+  /** For a command that needs a data folder: what it does, and what to do with PostgreSQL instead. */
   onlyFolder?: { does: string; instead: string }
   /** Flags of which only one may be given. */
   oneOf?: readonly (keyof F & string)[][]
-  /** Problems that no single value has; what is no text is none. */
+  /** Returns the problems between several values. Entries that are not text are ignored. */
   problems?(given: CommandInput<Values<F>, Values<S>>): (string | false | null)[]
-  /** A group of commands has none. */
+  /** The action. A group of commands has none. */
   act?(given: CommandInput<Values<F>, Values<S>>): Promise<void> | void
 }
 
-/** Infers the types of flags and settings for the action. */
+/** Defines a command, so that the types of its flags and settings are inferred for the action. */
 export function command<F extends SettingsTable, S extends SettingsTable>(row: Command<F, S>): Command {
   return row
 }
 
-/** Whether others stand below it, and it does nothing itself. */
+/** Whether the row is a group of commands, which has no action itself. */
 export function isGroup({ act }: Command): boolean {
   return act === undefined
 }
 
-/** The commands right below `name`, which is empty for the program. */
+/** Returns the commands directly below `name`, which is empty for the program. */
 export function childrenOf(commands: readonly Command[], name: string): Command[] {
   return commands.filter((row) => row.name.split(' ').slice(0, -1).join(' ') === name)
 }
 
-/** The last word of its name. */
+/** Returns the last word of a command's name. */
 export function wordOf({ name }: Command): string {
   return name.split(' ').at(-1) ?? ''
 }
 
 export type Operand = {
   name: string
-  /** What it is called in problems. */
+  /** How error messages call it. */
   label: string
   isNeeded: boolean
-  /** The words that it may be; none when it may be others. */
+  /** The allowed words; empty when any text is allowed. */
   choices: string[]
 }
 
@@ -94,37 +95,37 @@ export function operandsOf({ operands = '' }: Command): Operand[] {
   })
 }
 
-/** The settings that have a flag. */
+/** Returns the settings that have a flag. */
 export function shownSettings(row: Pick<Command, 'settings'> | undefined): Setting[] {
   return Object.values<Setting>(row?.settings ?? {}).filter(({ variableOnly }) => !variableOnly)
 }
 
-/** Rows of the table of settings, by their keys. */
+/** Picks rows of the table of settings by their keys. */
 export function some<K extends keyof typeof settings>(...keys: K[]): Pick<typeof settings, K> {
   // The entries come from the table's own keys, which the type system cannot follow.
   return Object.fromEntries(keys.map((key) => [key, settings[key]])) as Pick<typeof settings, K>
 }
 
-/** What it does is told in the manual. */
+/** Columns of a command's own flag. Its help is in manual.txt. */
 const OWN = { group: '', flagOnly: true, help: '' } as const
 
-/** A flag without a value. */
+/** Defines a flag without a value. */
 export function toggle<const N extends string>(flag: N) {
   return { ...off, ...OWN, flag, placeholder: '' }
 }
 
-/** A flag with a value; the last one counts. Null when it is not given. */
+/** Defines a flag with a value, null when it is not given. If repeated, the last value counts. */
 export function valued<T>(words: `${string} <${string}>`, parse: Parser<T>) {
   const [flag = '', placeholder = ''] = words.split(/ <|>$/)
   return { ...OWN, flag, placeholder, parse, default: null }
 }
 
-/** A flag that may be repeated. */
+/** Defines a flag that may be repeated. */
 export function repeated<T>(words: `${string} <${string}>`, parse: Parser<T>) {
   return { ...valued(words, parse), list: true } as const
 }
 
-/** Of every command that works on a data folder: the settings of a service, for one and by hand. */
+/** The flag --env-file of every command on a data folder, to run it with the settings of a service. */
 export const envFile = {
   ...valued('env-file <file>', anyPath),
   help: 'File of settings as variables, a line each, such as ONCEBOX_PORT=8080; variables that are set win',

@@ -1,4 +1,5 @@
-// The table of commands, in the order of the help. Help, completion and the manual page are made of it.
+// The table of commands, in the order of the help. Help, completion and the manual page are generated from
+// it.
 
 import { type Command, envFile } from './command.ts'
 import { BACKUP } from './commands/backup.ts'
@@ -30,8 +31,8 @@ const ROWS: readonly Command[] = [
 ]
 
 /**
- * With the flag of every command that works on a data folder or a database. A service reads a file of its
- * own.
+ * Adds --env-file to every command that works on a data folder or a database, except `service install`,
+ * whose service has a settings file of its own.
  */
 export const COMMANDS = ROWS.map((row) => {
   const isOnData = row.isOnData !== undefined || 'dataDir' in (row.settings ?? {})

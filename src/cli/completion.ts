@@ -1,7 +1,7 @@
 // `oncebox completion SHELL`: a script that completes commands and flags, with a table of all words.
 //
-// A script that ran the program at each press of the tab key would pass it the typed line, which may contain
-// a secret, as an argument that other users of the machine can see.
+// The script does not run the program at each press of the tab key: it would pass the typed line, which may
+// contain a secret, as an argument that other users of the machine can see.
 
 import { type Command, childrenOf, operandsOf, shownSettings, wordOf } from './command.ts'
 import bash from './completion/bash.template' with { type: 'text' }
@@ -17,7 +17,7 @@ export function completionScript(shell: string, commands: readonly Command[]): s
   return (SCRIPTS[shell] ?? '').replace('@ROWS@', () => rows.map((cells) => cells.join('\t')).join('\n'))
 }
 
-/** The command, the kind of a word that may follow it, the word, and its summary. */
+/** A command, the kind of a word that may follow it, the word, and its summary. */
 type Row = [command: string, kind: string, word: string, summary: string]
 
 /** `row` is undefined for the program itself. */
@@ -37,14 +37,14 @@ function rowsOf(row: Command | undefined, commands: readonly Command[]): Row[] {
   ]
 }
 
-/** Whether a flag takes no value, a path, any text or one of several words. */
+/** Returns the kind of a flag's value: none, a path, any text, or a list of words. */
 function kindOf(placeholder: string): string {
   if (placeholder === '') return 'none'
   if (/^\w+(\|\w+)+$/.test(placeholder)) return placeholder.replaceAll('|', ',')
   return ['path', 'file', 'folder'].includes(placeholder) ? 'path' : 'text'
 }
 
-/** The first line, without what one of the shells would read as a sign of its own. */
+/** Returns the first line without characters that are special in one of the shells. */
 function plain(help: string): string {
   return (help.split('\n')[0] ?? '')
     .replace(/\.$/, '')

@@ -29,11 +29,11 @@ export class UsageError extends Error {
 export class CommandFailure extends Error {}
 
 /** A failure whose message is already on standard error. */
-export class ToldFailure extends Error {
+export class ReportedFailure extends Error {
   readonly exitCode: number
 
   constructor(exitCode: number) {
-    super('already told')
+    super('already reported')
     this.exitCode = exitCode
   }
 }
@@ -43,7 +43,7 @@ export type FailureReport = { lines: string[]; exitCode: number }
 export function presentFailure(cause: unknown): FailureReport {
   // Closing failed as well, most likely for the same reason.
   if (cause instanceof SuppressedError) return presentFailure(cause.suppressed)
-  if (cause instanceof ToldFailure) return { lines: [], exitCode: cause.exitCode }
+  if (cause instanceof ReportedFailure) return { lines: [], exitCode: cause.exitCode }
   if (cause instanceof UsageError) return { lines: presentProblems(cause), exitCode: WRONG_USAGE }
   // The password prompt throws this on Ctrl-C. Minifying removes its class name.
   if (cause instanceof Error && cause.name === 'ExitPromptError') {
@@ -59,7 +59,7 @@ export function presentFailure(cause: unknown): FailureReport {
 /** Whether the message is meant for users, so that a stack would not help. */
 function isForPeople(cause: unknown): cause is Error {
   const isExpected = isDomainError(cause) || cause instanceof CommandFailure || cause instanceof DamageError
-  // One of the operating system, such as a missing permission or a full disk.
+  // Errors of the operating system, such as a missing permission or a full disk.
   return isExpected || (cause instanceof Error && /^E[A-Z]+$/.test(codeOf(cause)))
 }
 
@@ -71,7 +71,7 @@ function presentProblems({ problems, help }: UsageError): string[] {
   return [...said, `See "${help} --help".`]
 }
 
-/** A shell that prints and says each line as JSON, like those of the log. */
+/** Returns a shell that writes each line as JSON, in the form of the log. */
 export function inJson(shell: Shell): Shell {
   return {
     ...shell,
@@ -81,11 +81,11 @@ export function inJson(shell: Shell): Shell {
   }
 }
 
-/** Says a failure as one line of JSON and returns what is left to throw. */
-export function sayFailure(shell: Shell, cause: unknown): ToldFailure {
+/** Writes a failure as one line of JSON. Returns the failure to throw in its place. */
+export function sayFailure(shell: Shell, cause: unknown): ReportedFailure {
   const { lines, exitCode } = presentFailure(cause)
   if (lines.length > 0) shell.say(toJson(shell, 'fatal', lines.join('\n')))
-  return new ToldFailure(exitCode)
+  return new ReportedFailure(exitCode)
 }
 
 function toJson(shell: Shell, level: string, line: string): string {

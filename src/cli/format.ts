@@ -5,18 +5,19 @@ import { printableLine, UNPRINTABLE } from '../text/printable.ts'
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 
-/** A size in units of 1024. */
+/** Formats a size in units of 1024. */
 export function formatSize(bytes: number): string {
   const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)))
   const amount = bytes / 1024 ** power
   return `${power === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[power]}`
 }
 
-/** Made when a time is first shown: loading the formats costs a start milliseconds. */
+/** Created when a time is first shown, because loading the formats takes milliseconds. */
 let localTime: Intl.DateTimeFormat | undefined
 
 /**
- * An ISO time in this machine's time zone, `2026-11-27 14:05`. Returns other text unchanged but printable.
+ * Formats an ISO time in this machine's time zone, `2026-11-27 14:05`. Returns other text as it is,
+ * printable.
  */
 export function formatLocalTime(iso: string): string {
   const time = Date.parse(iso)
@@ -43,7 +44,7 @@ export function quote(text: string): string {
   return printableJson(JSON.stringify(cut))
 }
 
-/** As a shell takes it. */
+/** Quotes a word for a shell if necessary. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
@@ -56,8 +57,8 @@ export function formatCount(number: number | null, noun: string, plural = `${nou
 type Expiry = { expiresAt: string | null; daysRemaining: number | null }
 
 /**
- * `7 days` as the server counts them; on the last day `6 hours` or `45 minutes`, unless this machine's clock
- * is wrong.
+ * Formats the time left: `7 days` as the server counts them; on the last day `6 hours` or `45 minutes`,
+ * unless this machine's clock is wrong.
  */
 export function formatTimeLeft({ expiresAt, daysRemaining }: Expiry, now: number): string {
   const left = Date.parse(expiresAt ?? '') - now
@@ -67,7 +68,7 @@ export function formatTimeLeft({ expiresAt, daysRemaining }: Expiry, now: number
     : formatCount(Math.round(left / HOUR), 'hour')
 }
 
-/** When a push ends by time: `on 2026-11-27 14:05`, or `7 days` where a server tells no exact time. */
+/** Formats when a push expires by time: `on 2026-11-27 14:05`, or `7 days` if the server sent no time. */
 export function formatLimit(left: Expiry): string {
   return left.expiresAt === null
     ? formatCount(left.daysRemaining, 'day')

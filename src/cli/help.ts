@@ -1,4 +1,4 @@
-// The help of the program, of a group and of a command, made of the table of commands.
+// Generates the help of the program, of a group and of a command from the table of commands.
 
 import { defaultText, NO_VALUE, type Setting, variableOf } from '../settings/setting.ts'
 import { type Command, childrenOf, isGroup, shownSettings, wordOf } from './command.ts'
@@ -41,7 +41,7 @@ export function helpOf(row: Command | undefined, width: number): string {
   ].join('\n\n')
 }
 
-/** As in the help: `user add EMAIL [flags]`. */
+/** Returns the usage of a command as in the help: `user add EMAIL [flags]`. */
 export function usageOf(row: Command): string {
   const { flags = {}, settings = {}, operands } = row
   if (isGroup(row)) return `${row.name} COMMAND`
@@ -49,7 +49,7 @@ export function usageOf(row: Command): string {
   return [row.name, operands, hasFlags ? '[flags]' : undefined].filter(Boolean).join(' ')
 }
 
-/** As in the help: `--port <number>`. */
+/** Returns a flag as in the help: `--port <number>`. */
 export function termOf({ flag, placeholder, bare }: Setting): string {
   if (placeholder === '') return `--${flag}`
   return `--${flag} ${bare === undefined || bare === NO_VALUE ? `<${placeholder}>` : `[${placeholder}]`}`

@@ -1,5 +1,5 @@
-// What the manual says of the program and of each command: prose, whose first sentence stands in lists, the
-// command's own flags, and examples.
+// Parses manual.txt: for the program and each command its prose, whose first sentence is the summary, its own
+// flags, and examples.
 
 import type { Setting } from '../settings/setting.ts'
 import type { Command } from './command.ts'
@@ -23,7 +23,7 @@ function parsePage(section: string): [name: string, page: Page] {
   ]
 }
 
-/** `name` is that of a command, and empty for the program itself. */
+/** Returns the page of a command, or of the program if `name` is empty. */
 export function pageOf(name: string): Page {
   return pages.get(`oncebox ${name}`.trim()) ?? { help: '', flags: new Map(), examples: undefined }
 }
@@ -33,7 +33,7 @@ export function summaryOf(name: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1)
 }
 
-/** The command's own flags, each with what it does. */
+/** Returns the command's own flags with their help from the manual. */
 export function ownFlagsOf({ name, flags = {} }: Command): Setting[] {
   const said = pageOf(name).flags
   return Object.values<Setting>(flags).map((flag) => ({ ...flag, help: said.get(flag.flag) ?? flag.help }))

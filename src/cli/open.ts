@@ -1,4 +1,4 @@
-// `oncebox open` and `health`: the server of a data folder, in the browser or for programs that know no HTTP.
+// `oncebox open` opens the server of a data folder in the browser; `oncebox health` checks that it answers.
 
 import { existsSync } from 'node:fs'
 import type { Serving } from '../app/serving.ts'
@@ -11,13 +11,13 @@ import { CommandFailure } from './failures.ts'
 import { serve } from './serve.ts'
 import type { Shell } from './shell.ts'
 
-/** A double click and the entry of a desktop's menu run it. */
+/** Opens the running server, or starts one. A double click and the desktop's menu run this. */
 export async function open(given: CommandInput<{ stop: boolean }, Config>): Promise<void> {
   const { config, shell, app, flags } = given
   const serving = await app.findServing(config.dataDir)
   if (flags.stop) return stop(serving, { config, shell })
   if (serving !== null) return show(serving, { config, shell })
-  // A service of this machine may run on another data folder, which this user may not read.
+  // A service of this machine may run on a data folder that this user cannot read.
   const url = await app.findServerOn(config.port)
   if (url !== null) return show({ url, socket: null, setupLink: null }, { config, shell })
   await serve(given, { isOpened: true }).catch(async (cause) => {
@@ -34,7 +34,9 @@ type ServerToShow = Pick<Serving, 'url' | 'socket' | 'setupLink'>
 
 async function show({ url, socket, setupLink }: ServerToShow, { config, shell }: OpenContext): Promise<void> {
   if (socket !== null) {
-    throw new CommandFailure(`The server of ${config.dataDir} listens on ${socket}, which no browser opens.`)
+    throw new CommandFailure(
+      `The server of ${config.dataDir} listens on ${socket}, which no browser can open.`,
+    )
   }
   shell.print(`Open: ${url}`)
   if (config.noOpen) return
@@ -43,7 +45,7 @@ async function show({ url, socket, setupLink }: ServerToShow, { config, shell }:
     return
   }
   const close = shell.openLink({ link: setupLink, dataDir: config.dataDir })
-  // Keeps the file with the link for a browser that has to start first.
+  // Keeps the file with the link while a browser starts.
   await Bun.sleep(FILE_MS / 2)
   close()
 }
@@ -64,7 +66,7 @@ export async function tellHealth({
   shell.print('ok')
 }
 
-/** For a user who may not read the settings of the machine's service. */
+/** Hints at root for a user who cannot read the settings of the machine's service. */
 function hintOf({ os, findService }: Shell): string {
   const { definition } = placesFor('machine', { os, self: '' })
   if (findService() !== null || !existsSync(definition)) return ''

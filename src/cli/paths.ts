@@ -1,4 +1,4 @@
-// Paths that flags and arguments name, checked before anything is asked, sent or opened.
+// Parsers for paths in flags and arguments, checked before anything is asked, sent or opened.
 
 import { X509Certificate } from 'node:crypto'
 import { accessSync, constants, existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
@@ -8,15 +8,15 @@ import { type Parsed, type Parser, path } from '../settings/parsers.ts'
 
 const NO_PATH = { problem: 'must be a path' }
 
-/** Stands for standard input or output in place of a path. */
+/** Means standard input or output instead of a path. */
 export const STANDARD = '-'
 
-/** Any path. */
+/** Accepts any path. */
 export function anyPath(text: string): Parsed<string> {
   return text === '' ? NO_PATH : { value: text }
 }
 
-/** A file that can be read. */
+/** Accepts a file that can be read. */
 export function readableFile(text: string): Parsed<string> {
   if (text === '') return NO_PATH
   try {
@@ -27,7 +27,7 @@ export function readableFile(text: string): Parsed<string> {
   }
 }
 
-/** The text of a file, without a final line break. */
+/** Reads the text of a file, without a final line break. */
 export function fileText(path: string): Parsed<string> {
   const found = readableFile(path)
   if ('problem' in found) return found
@@ -35,13 +35,13 @@ export function fileText(path: string): Parsed<string> {
   return value === '' ? { problem: 'is empty' } : { value }
 }
 
-/** A file with its text, for messages that name it. */
+/** Reads a file and keeps its path, for messages that name it. */
 export function namedText(path: string): Parsed<{ path: string; text: string }> {
   const found = readableFile(path)
   return 'problem' in found ? found : { value: { path, text: readFileSync(path, 'utf8') } }
 }
 
-/** A file to send, or standard input. */
+/** Accepts a regular file to send, or `-` for standard input. */
 export function sentFile(text: string): Parsed<string> {
   if (text === STANDARD) return { value: text }
   const found = readableFile(text)
@@ -51,7 +51,7 @@ export function sentFile(text: string): Parsed<string> {
   return { problem: 'is not a regular file; pipe it in with --file -' }
 }
 
-/** A file that does not exist yet, in a folder that does. */
+/** Accepts a file that does not exist yet, in an existing folder. */
 export function newFile(text: string): Parsed<string> {
   if (text === '') return NO_PATH
   try {
@@ -71,7 +71,7 @@ export function isNamedAsFolder(path: string): boolean {
   return isFolder(path) || /[/\\]$/.test(path)
 }
 
-/** A new file or any folder, so that no view is spent on what cannot be saved. */
+/** Accepts a new file or any writable folder, so that no view is spent on content that cannot be saved. */
 export function output(text: string): Parsed<string> {
   if (text === '') return NO_PATH
   const whole = resolve(text)
@@ -87,7 +87,7 @@ export function output(text: string): Parsed<string> {
   }
 }
 
-/** The path itself, or the nearest existing folder above it. */
+/** Returns the path itself if it exists, else the nearest existing folder above it. */
 function findExisting(path: string): Parsed<string> {
   try {
     if (lstatSync(path).isSymbolicLink() && !existsSync(path))
@@ -103,7 +103,7 @@ function findExisting(path: string): Parsed<string> {
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 const MAX_BYTES = 1024 * 1024
 
-/** The certificates in a file, as PEM. A DER file contains one. */
+/** Reads the certificates in a file as PEM. A DER file contains one. */
 export const certificates: Parser<string> = (text, os) => {
   const named = path(text, os)
   if ('problem' in named) return named

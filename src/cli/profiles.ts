@@ -1,4 +1,4 @@
-// Logins: the user's servers and API tokens, in a file that only this user may read.
+// Stores logins, the user's servers and API tokens, in a file that only this user can read.
 
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
@@ -13,7 +13,7 @@ export type Profile = {
   apiToken: string | null
   /** Additional trusted certificates for this server, in PEM. */
   caCerts?: string | null
-  /** The only authority that may vouch for this server, in PEM. A person compared it at login. */
+  /** The only trusted authority for this server, in PEM. The user compared it at login. */
   authority?: string | null
 }
 
@@ -30,7 +30,9 @@ export function profilesPath({ env, platform, home }: OperatingSystem): string {
   return posix.join(folder, 'oncebox', 'client.json')
 }
 
-/** Empty when there is no file. Throws CommandFailure, naming the file, when it is unreadable. */
+/**
+ * Returns no profiles when there is no file. Throws CommandFailure, naming the file, when it is unreadable.
+ */
 export function readProfiles(path: string): Profiles {
   let text: string
   try {
@@ -75,11 +77,11 @@ export type ServerChoice = {
   apiToken: string | null
 }
 
-/** An address instead of `localhost`, because another program may listen on ::1. */
+/** The default server, an address instead of `localhost`, because another program may listen on ::1. */
 const DEFAULT_SERVER = 'http://127.0.0.1:5100'
 
 /**
- * Chooses the server, and the token and certificates that belong to it. Never uses those of another server.
+ * Chooses the server with its token and certificates. Never uses the token or certificates of another server.
  * Throws CommandFailure when the named profile does not exist.
  */
 export function chooseServer(profiles: Profiles, wanted: ServerChoice) {

@@ -1,4 +1,4 @@
-// Runs a command line: finds its command, shows help or the version, and tells failures by a message and an
+// Runs a command line: finds its command, shows help or the version, and reports failures by a message and an
 // exit code.
 
 import { version } from '../../package.json'
@@ -7,11 +7,11 @@ import { isStartedByClick, keepWindow } from './browser.ts'
 import { type Command, childrenOf, isGroup, wordOf } from './command.ts'
 import { type CommandContext, readCommandLine, wantsJson } from './command-line.ts'
 import { COMMANDS } from './commands.ts'
-import { inJson, presentFailure, sayFailure, ToldFailure, UsageError, WRONG_USAGE } from './failures.ts'
+import { inJson, presentFailure, ReportedFailure, sayFailure, UsageError, WRONG_USAGE } from './failures.ts'
 import { createShell, type Outside } from './shell.ts'
 import { findCommand, hasFlag, unknownCommand } from './words.ts'
 
-/** Resolves to the exit code. */
+/** Runs a command line on the real terminal and app. Resolves to the exit code. */
 export function runCommandLine(argv: readonly string[], outside: Outside): Promise<number> {
   return runProgram(argv, { shell: createShell(outside), app })
 }
@@ -38,7 +38,7 @@ async function run(argv: readonly string[], parts: CommandContext): Promise<void
   const { row, rest, isHelp } = findCommand(argv)
   const [word = ''] = rest
   if (isHelp || hasFlag(rest, '--help', '-h')) {
-    // A flag or a link in the place of a command must not be repeated on the screen.
+    // A flag or a link where a command is expected must not be repeated on the screen.
     if ((row === undefined || isGroup(row)) && !/^$|^-|\//.test(word)) throw unknown(row, word)
     return shell.print(await readHelp(row, shell.width))
   }
@@ -56,7 +56,7 @@ async function run(argv: readonly string[], parts: CommandContext): Promise<void
   }
 }
 
-/** A group needs a command. */
+/** Returns the error for a group that was called without a command. */
 async function refuseGroup(
   row: Command,
   word: string,
@@ -64,7 +64,7 @@ async function refuseGroup(
 ): Promise<Error> {
   if (word === '') {
     say(await readHelp(row, width))
-    return new ToldFailure(WRONG_USAGE)
+    return new ReportedFailure(WRONG_USAGE)
   }
   if (!word.startsWith('-')) return unknown(row, word)
   const names = childrenOf(COMMANDS, row.name).map(wordOf)

@@ -4,10 +4,10 @@ import { formatSize } from './format.ts'
 
 type Progress = { update: (done: number, total: number | null) => void; stop: () => void }
 
-/** As in shells: 128 plus the number of the signal. */
+/** Exit codes as in shells: 128 plus the number of the signal. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 
-/** `cancelled` returns the message for a signal that ends the command meanwhile. */
+/** Creates a function that starts a progress bar. `cancelled` returns the message for SIGINT and SIGTERM. */
 export function createStartProgress(stream: NodeJS.WriteStream) {
   return (label: string, cancelled: () => string): Progress => {
     const bar = stream.isTTY ? createBar(stream, label) : null
@@ -31,7 +31,7 @@ export function createStartProgress(stream: NodeJS.WriteStream) {
 const DRAW_MS = 100
 const CLEAR = '\r\x1b[K'
 
-/** Begins when that takes a moment, so that a short transfer draws nothing. */
+/** Draws nothing in the first 100 ms, so a short transfer shows no bar. */
 function createBar(stream: NodeJS.WriteStream, label: string): Progress {
   const begun = performance.now()
   let drawnAt = begun
@@ -66,7 +66,7 @@ function formatSeconds(seconds: number): string {
 
 const LINE_MS = 2_000
 
-/** Says a line every two seconds, also where nobody watches a terminal. */
+/** Throttles progress messages to one line every two seconds, with or without a terminal. */
 export function createTellProgress({ say }: { say: (line: string) => void }): (line: string) => void {
   let toldAt = performance.now()
   return (line) => {

@@ -24,7 +24,7 @@ type ReceivedFilesOptions = {
   link: string
   shell: Shell
   downloadPart: PushClient['downloadPart']
-  /** Open the files that are encrypted for them; the others are saved as they come. */
+  /** Decrypt the files that are encrypted for them; other files are saved as received. */
   keys: AgeKeys | null
 }
 
@@ -44,7 +44,7 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
   }
 
   /** Resumes an interrupted download. False when there is none or the server no longer allows it. */
-  async function goOn(): Promise<boolean> {
+  async function resume(): Promise<boolean> {
     const folder = folderFor(false)
     const unfinished = await readNote(noteIn(folder))
     if (unfinished === null) return false
@@ -61,15 +61,15 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
   }
 
   /**
-   * The folder for files, partial ones and the note, all on one disk. Several files get a folder of their
-   * own.
+   * Returns the folder for files, partial files and the note, all on one disk. Several files get a folder of
+   * their own.
    */
   function folderFor(several: boolean): string {
     if (output === null) return '.'
     return several || isNamedAsFolder(output) ? output : dirname(output)
   }
 
-  /** Downloads the files one after another, and notes before each how far it is. */
+  /** Downloads the files one after another. Records its progress in the note before each file. */
   async function download({ files, done }: Unfinished, folder: string): Promise<void> {
     mkdirSync(folder, { recursive: true })
     const sent = files.map(({ filename }) => filename)
@@ -108,8 +108,8 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
   }
 
   /**
-   * Puts the content of an encrypted file in its place. Returns its own name, or null for one that stays as
-   * it came.
+   * Replaces an encrypted file by its content. Resolves to the name inside, or to null for a file that is not
+   * encrypted or cannot be decrypted.
    */
   async function openSealed(part: string, filename: string): Promise<string | null> {
     if (keys === null || !isSealedName(filename)) return null
@@ -127,7 +127,7 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
     await rm(noteIn(folder), { force: true })
   }
 
-  return { receive, goOn }
+  return { receive, resume }
 }
 
 async function writeNote(path: string, unfinished: Unfinished): Promise<void> {
@@ -136,7 +136,7 @@ async function writeNote(path: string, unfinished: Unfinished): Promise<void> {
   await rename(`${path}.new`, path)
 }
 
-/** Null when there is none that this program wrote. */
+/** Resolves to null when there is no note that this program wrote. */
 async function readNote(path: string): Promise<Unfinished | null> {
   await using note = await openOwnFile(path)
   try {

@@ -1,4 +1,4 @@
-// What is said of a backup: what it holds, what a restore would do, and what to do after one.
+// The texts about a backup: what it contains, what a restore would do, and what to do afterwards.
 
 import type { Restored, RestorePlan } from '../backup/restore.ts'
 import type { VerifiedBackup } from '../backup/verify.ts'
@@ -13,7 +13,7 @@ const SEALS = { none: 'no', passphrase: 'with a passphrase', recipients: 'for a 
 
 export function presentVerified(verified: VerifiedBackup, file: string): string[] {
   const { content } = verified
-  const but = content.leftOut === 0 ? '' : ', but not all of it is as it was written'
+  const but = content.leftOut === 0 ? '' : ', but parts of it are damaged'
   return [
     `${file} can be restored${but}.`,
     ...indented(
@@ -53,7 +53,7 @@ function presentDamage({ leftOut }: Content): string[] {
   return [`Damaged, and not restored: ${formatCount(leftOut, 'row')}. A restore brings back everything else.`]
 }
 
-/** Told before anything is done. */
+/** Describes a restore before anything is done. */
 export function presentPlan(
   plan: RestorePlan,
   wish: { file: string; dataDir: string; keyFile: string | null },
@@ -63,10 +63,10 @@ export function presentPlan(
     `This restores ${wish.file} into ${wish.dataDir}:`,
     ...indented(...factsOf(plan), ['instance key', wish.keyFile ?? 'in the backup']),
     ...presentDamage(content),
-    `It is ${formatTime(now)} on this machine. Everything is as it was when the backup was made:`,
-    '  - Accounts, passwords, second factors and administrators that were changed, disabled or removed since come back as they were.',
+    `It is ${formatTime(now)} on this machine. Everything returns to the state when the backup was made:`,
+    '  - Accounts, passwords, second factors and administrators that were changed, disabled or removed since return as they were.',
     `  - ${losses(content)}: they come back as expired, "lost in a restore". Their content is in no backup; senders can share it again.`,
-    '  - No link is in a backup: each push of an account gets a fresh one, and its old link leads nowhere.',
+    '  - No link is in a backup: each push of an account gets a new one, and its old link stops working.',
     '  - Pushes, logs and changes made since the backup are not in it.',
     '  - Sessions, one-time links, files and the keys of repeated requests do not come back: people sign in again.',
     ...(isClockBehind
@@ -78,7 +78,7 @@ export function presentPlan(
   ]
 }
 
-/** The tokens that would work again, those included that were revoked since. */
+/** Lists the tokens that would work again, including those that were revoked since. */
 export function presentTokens({ apiTokens }: Content): string[] {
   const rows = apiTokens.map(({ name, email, prefix, lastUsedAt }) => [
     printableLine(name),

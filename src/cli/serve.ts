@@ -1,4 +1,4 @@
-// `oncebox serve`: starts the server, says when it is ready, and stops it on a signal.
+// `oncebox serve`: starts the server, prints its addresses when it is ready, and stops it on a signal.
 
 import { version } from '../../package.json'
 import { explainListening } from '../app/listen-failures.ts'
@@ -12,11 +12,11 @@ import { drawQr } from './qr.ts'
 import type { Shell } from './shell.ts'
 
 type ServeOptions = {
-  /** Whether the browser shows the server in any case, not only the link that makes the administrator. */
+  /** Opens the browser even if there is no setup link to show. */
   isOpened: boolean
 }
 
-/** Serves until it is asked to stop. */
+/** Runs the server until a signal stops it. */
 export async function serve(given: CommandInput<unknown, Config>, { isOpened }: ServeOptions): Promise<void> {
   const { config, entries, shell, app } = given
   const signals = listenForSignals(shell)
@@ -53,8 +53,8 @@ export async function serve(given: CommandInput<unknown, Config>, { isOpened }: 
 }
 
 /**
- * Shows the person at this desktop the page that makes the administrator, or else the server. Returns what
- * undoes it.
+ * Opens the browser at the setup link, or else at the server. Returns a function that removes the file with
+ * the link.
  */
 function openBrowser(link: string | undefined, { dataDir, hereUrl }: RunningServer, shell: Shell) {
   if (link !== undefined) return shell.openLink({ link, dataDir })
@@ -85,7 +85,7 @@ function listenForSignals(shell: Shell) {
   return { stopAsked, onReload }
 }
 
-/** The settings as administrators see them on the pages. */
+/** Formats the settings for the administrators' pages. */
 function presentSettings(entries: readonly SettingEntry[]) {
   return entries
     .filter(({ setting }) => !setting.variableOnly)
@@ -93,8 +93,8 @@ function presentSettings(entries: readonly SettingEntry[]) {
 }
 
 /**
- * The links that make the first administrator, the one for this computer first; none when there is one
- * already.
+ * Returns the setup links, which create the first administrator, the one for this computer first. Empty when
+ * an administrator exists.
  */
 function setupLinks({ baseUrl, hereUrl, elsewhere, setupPath }: RunningServer): string[] {
   if (setupPath === null) return []
@@ -102,10 +102,10 @@ function setupLinks({ baseUrl, hereUrl, elsewhere, setupPath }: RunningServer): 
   return starts.map((start) => `${start}${setupPath}`)
 }
 
-/** How the first administrator is made: by a link, one in a file, or a command. Null when there is one. */
+/** How to create the first administrator: a link, a file with the link, or a command. Null if one exists. */
 type Setup = { link: string } | { file: string } | { command: string } | null
 
-/** Only a terminal shows the link, because others may read the journal. */
+/** Shows the link only on a terminal, because others may read the journal. */
 function setupOf(server: RunningServer, links: readonly string[], shell: Shell): Setup {
   const [link] = links
   if (link === undefined) return null
@@ -120,7 +120,7 @@ function presentSetup(setup: NonNullable<Setup>): string {
 }
 
 /**
- * A line for each thing, for people. The first address is the one that the server listens on, as `--host`
+ * Formats one fact a line, for people. The first address is the one that the server listens on, as `--host`
  * spells it.
  */
 function readyLines(server: RunningServer, setup: Setup): string[] {
@@ -147,7 +147,7 @@ function fromElsewhere({ url, hereUrl, baseUrl, elsewhere }: RunningServer): str
   return 'this computer has no network address at the moment'
 }
 
-/** The same as one line of JSON, in the form of the log. */
+/** Formats the same facts as one line of JSON, in the form of the log. */
 function readyJson(server: RunningServer, setup: Setup, now: number): string {
   const { url, hereUrl, elsewhere, baseUrl, dataDir, database, trust } = server
   return JSON.stringify({
@@ -158,12 +158,12 @@ function readyJson(server: RunningServer, setup: Setup, now: number): string {
 }
 
 /**
- * Names cause and remedy, because Bun asks "Is port 5100 in use?" for every failure. Other errors name a
- * folder at least.
+ * Rethrows a failed start with its cause and remedy, because Bun asks "Is port 5100 in use?" for every
+ * failure to listen.
  */
 function explainStart(cause: unknown, { config, shell }: { config: Config; shell: Shell }): never {
   if (!(cause instanceof Error) || !('syscall' in cause)) throw cause
-  // The system names no path when a write is refused.
+  // The system's error for a failed write names no path: add the data folder.
   if (cause.syscall === 'write' && !('path' in cause)) throw Object.assign(cause, { path: config.dataDir })
   if (cause.syscall !== 'listen') throw cause
   const address = 'address' in cause ? String(cause.address) : config.host

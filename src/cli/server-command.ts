@@ -1,4 +1,5 @@
-// Commands that call a server: the one of a link, a flag, a variable or a login, with what belongs to it.
+// Commands that call a server: choose it by a link, a flag, a variable or a login, with its token and
+// authority.
 
 import type { ServerToAsk } from '../client/client.ts'
 import { ClientFailure } from '../client/failure.ts'
@@ -12,7 +13,7 @@ import { certificates } from './paths.ts'
 import { chooseServer, profilesPath, readProfiles } from './profiles.ts'
 import type { Shell } from './shell.ts'
 
-/** A call to a server, and the push that it concerns. */
+/** The client for the chosen server, and the push or request that the command concerns. */
 export type ServerCall = Awaited<ReturnType<typeof openCall>>
 
 const settings = {
@@ -23,9 +24,9 @@ const settings = {
 
 type Needs = {
   needsLogin?: boolean
-  /** Whether it takes the link of a request. */
+  /** Whether it accepts the link of a request. */
   takesRequests?: boolean
-  /** Whether it asks so often that a server may tell it to wait many times. */
+  /** Whether it sends so many requests that a server may throttle it many times. */
   isPatient?: boolean
   /** Whether to warn if the connection is not encrypted. */
   sendsSecrets?: boolean
@@ -37,7 +38,7 @@ type ServerCommand<F extends SettingsTable> = Omit<
 > &
   Needs & { act(given: CommandInput<Values<F>> & ServerCall): Promise<void> }
 
-/** A command that calls a server. */
+/** Defines a command that calls a server. */
 export function serverCommand<F extends SettingsTable>({ act, ...row }: ServerCommand<F>): Command {
   return command({
     ...row,
@@ -50,8 +51,8 @@ export function serverCommand<F extends SettingsTable>({ act, ...row }: ServerCo
 const PATIENT_TRIES = 100
 
 /**
- * `urlToken` is that of a push or a request, and empty when the command concerns none. Throws ClientFailure
- * when a login is needed and there is none.
+ * Opens the client for the chosen server. `urlToken` names a push or a request; it is empty when the command
+ * concerns none. Throws ClientFailure when a login is needed and there is none.
  */
 async function openCall(
   { operands, config, shell, app }: CommandInput<unknown, Values<typeof settings>>,
@@ -71,7 +72,7 @@ async function openCall(
     ...chosen,
     ...(needs.isPatient ? { maxTries: PATIENT_TRIES } : {}),
     caCerts: cacert ?? chosen.caCerts,
-    // Certificates that are named now replace the authority that was compared at login.
+    // --cacert replaces the authority that was compared at login.
     authority: cacert === null ? chosen.authority : null,
   }
   const client = await connect(asked, { shell, app })
@@ -79,8 +80,8 @@ async function openCall(
 }
 
 /**
- * Tells on standard error when the server asks to wait. Requests may go through a proxy; Bun reads the same
- * variables.
+ * Opens a client that reports on standard error when the server asks to wait. Bun reads the same variables to
+ * choose a proxy.
  */
 export function connect(
   asked: Omit<ServerToAsk, 'onWait' | 'hasProxy'>,
@@ -102,10 +103,10 @@ function createTellWait(server: string, shell: Shell): (seconds: number) => void
   }
 }
 
-/** Milliseconds between two tries while the server does not answer; the last one again and again. */
+/** Backoff in milliseconds while the server does not answer. The last pause repeats. */
 const PAUSES = [1, 2, 5, 10, 30, 60].map((seconds) => seconds * 1000)
 
-/** Asks again while the server does not answer, and tells so. Throws whatever else goes wrong. */
+/** Retries with backoff while the server is unavailable, and reports it. Throws any other failure. */
 export async function untilAnswered<T>(ask: () => Promise<T>, shell: Shell): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
@@ -120,7 +121,7 @@ export async function untilAnswered<T>(ask: () => Promise<T>, shell: Shell): Pro
   }
 }
 
-/** `what` starts the sentence. */
+/** Returns the failure for a command that needs a login. `what` starts the sentence. */
 export function loginNeeded(what: 'This needs' | 'Files need', server: string): ClientFailure {
   return new ClientFailure('refused', `${what} a login: "oncebox login ${server}".`)
 }

@@ -42,7 +42,7 @@ export function createShell(outside: Outside) {
 
   const say = (...lines: string[]): void => void stderr.write(printable(linesOf(lines)))
 
-  /** Opened once, because a second reader would lose what the first has read ahead. */
+  /** Opens the terminal once, because a second reader would lose what the first has buffered. */
   function input(): NodeJS.ReadableStream {
     if (isatty(0)) return process.stdin
     terminal = terminal ?? new ReadStream(openSync(TERMINAL, 'r'))
@@ -69,7 +69,7 @@ export function createShell(outside: Outside) {
     draw: (picture: string): void => void stderr.write(`${picture}\n`),
     /** Like `say`, but may wait for the end of this turn of the event loop. For the log of a busy server. */
     sayLater: gatherLines((lines) => stderr.write(lines)),
-    /** All of standard input, in pieces as it arrives. */
+    /** Streams standard input. */
     readInputBytes: (): AsyncIterable<Uint8Array> => Bun.stdin.stream(),
     /** Whether a person can answer questions. */
     isTerminal: isatty(2) && (isatty(0) || hasTerminal()),
@@ -104,8 +104,8 @@ export function createShell(outside: Outside) {
 }
 
 /**
- * Calls `listener` instead of ending the process: to stop for SIGINT, SIGTERM, SIGQUIT and a terminal that
- * was closed, to reload for any other SIGHUP. SIGUSR1 and SIGUSR2 do nothing from then on.
+ * Calls `listener` instead of ending the process: `stop` for SIGINT, SIGTERM, SIGQUIT and a closed terminal,
+ * `reload` for any other SIGHUP. Ignores SIGUSR1 and SIGUSR2 from then on.
  */
 function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
   const hadTerminal = isatty(0)
@@ -119,21 +119,21 @@ function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
 }
 
 /**
- * On a busy machine this leaves about a quarter of one core: others keep most of it, and a backup of a
- * million pushes still ends within minutes. At the lowest priority it would hardly get on.
+ * On a busy machine, this priority leaves about a quarter of one core, so a backup of a million pushes still
+ * ends within minutes. At the lowest priority it would starve.
  */
 const LOW_PRIORITY = 5
 
-/** Leaves most of a busy machine to other processes from now on. */
+/** Lowers the priority of this process. */
 function giveWay(): void {
   try {
     setPriority(Math.max(getPriority(), LOW_PRIORITY))
   } catch {
-    // Not every system lets a process do so: it goes on as it is.
+    // Not every system allows that: keep the priority.
   }
 }
 
-/** Asks a process of this user to end. Returns false when there is none. */
+/** Asks a process of this user to stop. Returns false when it does not exist. */
 function stopProcess(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGTERM')
@@ -142,7 +142,7 @@ function stopProcess(pid: number): boolean {
   }
 }
 
-/** Scripts and `watch` set the variable. */
+/** Parses the variable COLUMNS, which scripts and `watch` set. */
 function columnsOf(text: string | undefined): number | null {
   return /^[1-9]\d{0,3}$/.test(text ?? '') ? Number(text) : null
 }
@@ -151,7 +151,7 @@ async function lookUp(name: string): Promise<string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address)
 }
 
-/** Networks between this machine and its containers and virtual machines. No other machine is in them. */
+/** Interfaces to containers and virtual machines, through which no other machine is reachable. */
 const INTERNAL = /^(docker|br-|veth|virbr|vboxnet|vmnet|vnet|lxc|lxd|cni|flannel|podman|bridge)/
 
 function listAddresses(): string[] {
@@ -159,7 +159,7 @@ function listAddresses(): string[] {
   return interfaces.flatMap(([, all = []]) => all.map(({ address }) => address))
 }
 
-/** Returns an empty answer at the end of input (Ctrl-D). */
+/** Asks for a line. Resolves to an empty text at the end of input (Ctrl-D). */
 async function ask(question: string, input: NodeJS.ReadableStream): Promise<string> {
   const { createInterface } = await import('node:readline')
   const lines = createInterface({ input, terminal: false })

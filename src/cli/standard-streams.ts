@@ -7,8 +7,8 @@ import { codeOf, refusalOf } from '../domain/system-errors.ts'
 type Streams = { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream }
 
 /**
- * Call it before anything is written. `end` resolves to the exit code, which is 1 at least when output is
- * missing.
+ * Watches for failed writes; call it before anything is written. `end` waits for all output and resolves to
+ * the exit code, which is at least 1 when output is missing.
  */
 export function watchStreams({ stdout, stderr }: Streams) {
   const outputFailure = watchWrites(stdout)
@@ -17,7 +17,7 @@ export function watchStreams({ stdout, stderr }: Streams) {
   async function end(exitCode: number): Promise<number> {
     await finish(stdout, outputFailure)
     const lost = outputFailure()
-    if (lost !== null) stderr.write(`oncebox: standard output is not whole: ${refusalOf(lost)}.\n`)
+    if (lost !== null) stderr.write(`oncebox: standard output is incomplete: ${refusalOf(lost)}.\n`)
     await finish(stderr, messageFailure)
     return lost === null ? exitCode : exitCode || 1
   }
@@ -26,8 +26,8 @@ export function watchStreams({ stdout, stderr }: Streams) {
 }
 
 /**
- * Returns a function that gives the error of a failed write. A reader that has gone, as in `list | head -1`,
- * is none.
+ * Returns a function that returns the error of a failed write. Ignores EPIPE: the reader is gone, as in
+ * `list | head -1`.
  */
 function watchWrites(stream: NodeJS.WriteStream): () => Error | null {
   let failure: Error | null = null
@@ -42,9 +42,9 @@ function watchWrites(stream: NodeJS.WriteStream): () => Error | null {
  * yet.
  */
 async function finish(stream: NodeJS.WriteStream, failure: () => Error | null): Promise<void> {
-  // Lines of the log are written, and errors told, at the end of a turn of the event loop.
+  // Log lines are written, and errors reported, at the end of a turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve))
-  // In Bun, `end` never returns after a failed write, and takes all the processor time.
+  // In Bun, `end` busy-loops for ever after a failed write.
   if (failure() !== null) return
   await new Promise<void>((resolve) => {
     stream.once('error', () => resolve()).end(() => resolve())

@@ -1,6 +1,6 @@
 // Formats lists as aligned columns, for people and for `awk`, and fits them to a terminal.
 
-/** A line for each row; the last column is not padded. */
+/** Returns a line for each row. Does not pad the last column. */
 export function alignColumns(...rows: readonly string[][]): string[] {
   const widths = widthsOf(rows)
   return rows.map((row) =>
@@ -11,7 +11,7 @@ export function alignColumns(...rows: readonly string[][]): string[] {
   )
 }
 
-/** One line a row, its cells separated by tabs, for `cut` and spreadsheets. */
+/** Returns a line for each row, its cells separated by tabs, for `cut` and spreadsheets. */
 export function separateByTabs(header: string[], rows: string[][]): string[] {
   return [header, ...rows].map((row) => row.join('\t'))
 }
@@ -21,13 +21,13 @@ type TableLayout = {
   width: number
   /** The column that may be shortened. */
   stretch: number
-  /** The last cell of a row in fewer characters, for a terminal that is too narrow for it. */
+  /** A shorter last cell for each row, used when the terminal is too narrow. */
   shortLast?: readonly string[]
 }
 
 /**
- * No line is wider than the terminal: a table, else a table with the last cell of each row below it, else one
- * cell a line.
+ * Fits every line into the terminal: as a table, else as a table with the last cell of each row below it,
+ * else with one cell a line.
  */
 export function fitColumns(header: string[], rows: string[][], fitting: TableLayout): string[] {
   const { width, stretch } = fitting
@@ -45,7 +45,7 @@ export function fitColumns(header: string[], rows: string[][], fitting: TableLay
 }
 
 const GAP = '  '
-/** A column with fewer characters is useless. */
+/** The narrowest useful column. */
 const LEAST = 12
 
 function lastCell(cell: string, { width, shortLast, row }: TableLayout & { row: number }): string {
@@ -53,7 +53,7 @@ function lastCell(cell: string, { width, shortLast, row }: TableLayout & { row: 
   return `${GAP}${cut((isWide && shortLast?.[row]) || cell, width - GAP.length)}`
 }
 
-/** The table with one column shortened so that it fits; null if too little of it would be left. */
+/** Shortens one column so that the table fits. Returns null if too little of the column would be left. */
 function shrink(rows: string[][], { width, column }: { width: number; column: number }): string[][] | null {
   const widths = widthsOf(rows)
   const own = widths[column] ?? 0

@@ -1,5 +1,5 @@
-// A new file of a command: only this user can read it, it is whole or not there, and never takes the place of
-// another.
+// Writes a command's output file: readable by this user only, complete or absent, and never over another
+// file.
 
 import { rmSync } from 'node:fs'
 import { claimName, createOwnFile, placePart } from '../client/own-files.ts'
@@ -7,7 +7,7 @@ import { reasonOf } from '../domain/system-errors.ts'
 import { CommandFailure } from './failures.ts'
 
 type NewFile = {
-  /** Whether the file may get a numbered name where its own is taken. */
+  /** Whether the file may get a numbered name if its own is taken. */
   mayNumber?: boolean
   fill: (write: (text: string) => Promise<void>) => Promise<void>
   /** Called with the bytes written so far. */
@@ -15,7 +15,7 @@ type NewFile = {
 }
 
 /**
- * Returns the path, once all of the file is on the disk. Throws CommandFailure for what the system refuses.
+ * Resolves to the path once the whole file is on the disk. Throws CommandFailure when the system refuses.
  */
 export async function writeWholeFile(path: string, { mayNumber, fill, onWritten }: NewFile): Promise<string> {
   const part = `${path}.${process.pid}.part`
@@ -38,7 +38,7 @@ export async function writeWholeFile(path: string, { mayNumber, fill, onWritten 
     if (mayNumber) return await placePart(part, path).catch(explain)
     if (await claimName(part, path).catch(explain)) return path
     throw new CommandFailure(
-      `${JSON.stringify(path)} was made by another program meanwhile: nothing was written.`,
+      `${JSON.stringify(path)} was created by another program meanwhile: nothing was written.`,
     )
   } finally {
     process.off('exit', remove)

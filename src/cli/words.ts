@@ -1,5 +1,5 @@
-// The words of a command line: the command that they name, its flags as they were given and its arguments,
-// all problems at once.
+// Splits a command line into the command that it names, its flags and its arguments. Reports all problems at
+// once.
 
 import { parseLinkOrToken } from '../client/link.ts'
 import { parseEmail } from '../domain/account.ts'
@@ -10,8 +10,8 @@ import { type Command, childrenOf, isGroup, type Operand, operandsOf, wordOf } f
 import { COMMANDS } from './commands.ts'
 
 /**
- * The command that the first words name, undefined for the program itself, and the words after its name.
- * `isHelp`: whether the word `help` stands before a command.
+ * Finds the command that the first words name, undefined for the program itself, and the words after its
+ * name. `isHelp`: the word `help` precedes the command.
  */
 export function findCommand(argv: readonly string[]) {
   let row: Command | undefined
@@ -26,20 +26,20 @@ export function findCommand(argv: readonly string[]) {
   return { row, rest: [], isHelp }
 }
 
-/** Whether one of the names stands before `--`. */
+/** Whether one of the flags occurs before `--`. */
 export function hasFlag(words: readonly string[], ...names: string[]): boolean {
   const end = words.indexOf('--')
   return words.slice(0, end === -1 ? undefined : end).some((word) => names.includes(word))
 }
 
-/** What is wrong with a word in the place of a command. */
+/** Returns the problem of an unknown command, with the most similar one. */
 export function unknownCommand(group: Command | undefined, word: string): string {
   const names = childrenOf(COMMANDS, group?.name ?? '').map(wordOf)
   const shown = group === undefined ? word : `${group.name} ${word}`
   return `unknown command ${JSON.stringify(shown)}${didYouMean(word, names) || ` (there are ${names.join(', ')})`}`
 }
 
-/** Flags as they were given, by name. `table` has those that the command knows. */
+/** Splits words into flags, by name, and arguments. `table` has the flags that the command knows. */
 export function readFlags(rest: readonly string[], table: SettingsTable) {
   const known = Object.values(table).filter(({ variableOnly }) => !variableOnly)
   const raw: Record<string, string[]> = {}
@@ -89,7 +89,7 @@ function flagsOf(known: readonly { flag: string }[]): string[] {
 type Words = Pick<ReturnType<typeof readFlags>, 'words' | 'problems'>
 
 /**
- * The arguments in the form that the command takes them. `isBare`: no command was named, and `serve` runs.
+ * Parses the arguments of a command. `isBare`: no command was named, so `serve` runs.
  */
 export function readArguments(row: Command, { words, problems }: Words, isBare: boolean) {
   const names = operandsOf(row)
@@ -108,7 +108,7 @@ export function readArguments(row: Command, { words, problems }: Words, isBare: 
   }
 }
 
-/** A misspelled or misplaced command arrives as an argument of the command before it. */
+/** Explains a surplus argument, which may be a misspelled or misplaced command. */
 function explainWord(row: Command, word: string, isFirst: boolean): string {
   const names = childrenOf(COMMANDS, row.name === 'serve' ? '' : row.name).map(wordOf)
   if (names.includes(word)) return `the command ${word} comes before all flags`
@@ -119,7 +119,7 @@ function explainWord(row: Command, word: string, isFirst: boolean): string {
   return unknownCommand(undefined, word)
 }
 
-/** What an argument of a name must be. Others may be anything. */
+/** Parsers of arguments by name. Arguments of other names may be any text. */
 const OPERANDS: Record<string, (text: string) => Parsed<string>> = {
   EMAIL: (text) => {
     const value = parseEmail(text)
@@ -142,7 +142,7 @@ function readOperand(operand: Operand | undefined, text: string): { value: strin
   return { problem: `${label}${read.isSecret ? '' : ` ${JSON.stringify(text)}`}: ${read.problem}` }
 }
 
-/** `: did you mean push?`, or `''` when no known word is similar. */
+/** Returns `: did you mean push?`, or `''` when no known word is similar. */
 function didYouMean(word: string, known: readonly string[]): string {
   const near = nearestWord(word, known)
   return near === undefined ? '' : `: did you mean ${near}?`

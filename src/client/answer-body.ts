@@ -44,7 +44,9 @@ export async function* readChunks(
   }
 }
 
-/** Undefined when it is not JSON, or so deep or long that parsing would take seconds and gigabytes. */
+/**
+ * Returns undefined for text that is not JSON, or is so deep or long that parsing would exhaust the client.
+ */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   const text = new TextDecoder().decode(bytes)
   if (findExcess(text, MOST) !== null) return undefined

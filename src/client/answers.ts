@@ -54,7 +54,7 @@ export function parseRequest(body: unknown) {
   }
 }
 
-/** What pushes and requests have in common. */
+/** Parses the members that pushes and requests share. */
 function parseListed({ url_token, html_url, name, created_at }: Members, what: string) {
   const urlToken = textOf(url_token)
   if (urlToken === null || !isUrlToken(urlToken)) throw strange(`${what} without url_token`)
@@ -66,7 +66,7 @@ function parseListed({ url_token, html_url, name, created_at }: Members, what: s
   }
 }
 
-/** The objects of a list as they were received. */
+/** Returns the objects of a list as they were received. */
 export function parseObjects(body: unknown): Members[] {
   if (!Array.isArray(body)) throw strange('something other than a list')
   return body.map(membersOf)
@@ -107,10 +107,10 @@ function parseEvent(event: unknown) {
   return { id, type, timestamp, data: Object.fromEntries(facts), members }
 }
 
-/** Of a fact of an event, from which the name of a variable is made. */
+/** Names of facts that may become part of a variable's name. */
 const FACT_NAME = /^[a-z][a-z_]{0,39}$/
 
-/** The entries of a log as they were received. */
+/** Returns the entries of a log as they were received. */
 export function parseLogs(body: unknown): Members[] {
   const { logs } = membersOf(body)
   if (!Array.isArray(logs)) throw strange('no audit log')
@@ -124,7 +124,7 @@ export function parseUrl(body: unknown): string {
 }
 
 /**
- * Reads a list of objects, or what Password Pusher sends: JSON in a string, an object from names to links.
+ * Parses a list of objects, or Password Pusher's form: JSON in a string, or an object from names to links.
  */
 export function parseFiles(files: unknown): RemoteFile[] {
   if (typeof files === 'string' && files !== '') return parseFiles(parseJson(files))
@@ -170,7 +170,7 @@ function wordOf(value: unknown): string | null {
   return typeof value === 'string' ? value.slice(0, MAX_WORD_CHARACTERS) : null
 }
 
-/** Null unless it is a whole number that is not negative. */
+/** Returns null unless the value is a whole number that is not negative. */
 function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }

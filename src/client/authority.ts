@@ -1,12 +1,12 @@
-// Fetches the authority of a server that this computer does not know yet. A person has to compare it before
-// it is trusted.
+// Fetches the certificate authority of a server that this computer does not trust yet. A person must compare
+// its fingerprint before it is trusted.
 
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { DetailedPeerCertificate } from 'node:tls'
 import { unreachable } from './failure.ts'
 
-/** The authority that a server claims to have, in PEM, with its SHA-256 fingerprint: `AB:CD:…`. */
+/** An authority as the server presents it, not yet verified: PEM, and its SHA-256 fingerprint `AB:CD:…`. */
 export type ClaimedAuthority = { certificate: string; fingerprint: string }
 
 const PATIENCE_MS = 15_000
@@ -14,8 +14,8 @@ const PATIENCE_MS = 15_000
 const MAX_CHAIN = 10
 
 /**
- * Makes a TLS handshake without a request. Null when the server shows no authority of its own. Throws
- * ClientFailure.
+ * Makes a TLS handshake without sending a request. Resolves to null when the server presents no authority of
+ * its own. Throws ClientFailure.
  */
 export async function fetchAuthority(server: string): Promise<ClaimedAuthority | null> {
   // Loaded only when needed: it takes megabytes.
@@ -39,7 +39,7 @@ export async function fetchAuthority(server: string): Promise<ClaimedAuthority |
   })
 }
 
-/** The self-signed certificate at the end of the chain, if it is an authority. */
+/** Returns the self-signed certificate at the end of the chain, if it is an authority. */
 function lastOf(leaf: DetailedPeerCertificate): ClaimedAuthority | null {
   let last = leaf
   for (let depth = 0; depth < MAX_CHAIN; depth += 1) {
@@ -52,7 +52,7 @@ function lastOf(leaf: DetailedPeerCertificate): ClaimedAuthority | null {
   return parsed.ca ? { certificate: parsed.toString(), fingerprint: parsed.fingerprint256 } : null
 }
 
-/** Removes colons and blanks, and lower-cases; null for a text that is not a SHA-256 fingerprint. */
+/** Removes colons and blanks, and lower-cases. Returns null for text that is not a SHA-256 fingerprint. */
 export function normalFingerprint(text: string): string | null {
   const hex = text
     .replace(/^\s*sha-?256[=:\s]*/i, '')

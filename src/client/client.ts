@@ -1,5 +1,5 @@
-// The client's calls to version 2 of the push API, and to what Oncebox has beside it: requests, which ask
-// others for a secret, and events.
+// The client's calls to version 2 of the push API, and to Oncebox's own additions: requests, which ask others
+// for a secret, and events.
 
 import {
   parseEntries,
@@ -18,7 +18,6 @@ import { ClientFailure, LostAnswer } from './failure.ts'
 import { acceptLink } from './link.ts'
 import { checkLink, findAddresses } from './network-zones.ts'
 import {
-  type ApiAnswer,
   type ApiFields,
   type AskOptions,
   type Call,
@@ -27,6 +26,7 @@ import {
   givenOf,
   messageIn,
   refusalOf,
+  type ServerAnswer,
   sendFields,
 } from './requests.ts'
 import { createUpload, type UploadFile } from './upload.ts'
@@ -38,7 +38,7 @@ type NewRemotePush = {
   onProgress: (sent: number, total: number | null) => void
 }
 
-/** `answer` is the body as received. */
+/** `answer` is the response body as received. */
 export type Retrieved =
   | { outcome: 'push'; push: RemotePush; answer: unknown }
   | { outcome: 'passphrase_wanted'; message: string }
@@ -92,7 +92,7 @@ export function createClient(options: PushClientOptions) {
     return { applicationVersion, isOncebox: 'limits' in body }
   }
 
-  async function create(push: NewRemotePush): Promise<ApiAnswer> {
+  async function create(push: NewRemotePush): Promise<ServerAnswer> {
     try {
       return expectStatus(201, await sendNew(push))
     } catch (cause) {
@@ -101,7 +101,7 @@ export function createClient(options: PushClientOptions) {
     }
   }
 
-  async function sendNew({ fields, files, onProgress }: NewRemotePush): Promise<ApiAnswer> {
+  async function sendNew({ fields, files, onProgress }: NewRemotePush): Promise<ServerAnswer> {
     if (files.length === 0) return ask(PUSHES, sendFields('POST', 'push', fields))
     const texts = givenOf(fields).map(([name, value]): [string, string] => [`push[${name}]`, String(value)])
     const upload = createUpload({ texts, files, boundary: options.newBoundary(), onProgress })
@@ -141,12 +141,12 @@ export function createClient(options: PushClientOptions) {
     return parseUrl((await get(`${PUSHES}/${urlToken}/preview`)).body)
   }
 
-  function expire(urlToken: string): Promise<ApiAnswer> {
+  function expire(urlToken: string): Promise<ServerAnswer> {
     return get(`${PUSHES}/${urlToken}`, { method: 'DELETE' })
   }
 
   /** An empty name or note removes it. */
-  function edit(urlToken: string, fields: ApiFields): Promise<ApiAnswer> {
+  function edit(urlToken: string, fields: ApiFields): Promise<ServerAnswer> {
     return get(`${PUSHES}/${urlToken}`, sendFields('PATCH', 'push', fields))
   }
 
@@ -157,7 +157,7 @@ export function createClient(options: PushClientOptions) {
   }
 
   /**
-   * `before`: only pushes older than that one, which only Oncebox knows. `members` are the pushes as
+   * `before` limits the list to older pushes; only Oncebox supports it. `members` are the pushes as
    * received.
    */
   async function list(group: 'active' | 'expired', page: number, before: string | null = null) {
@@ -169,17 +169,17 @@ export function createClient(options: PushClientOptions) {
     return { pushes, leftOut, members, answer: body }
   }
 
-  /** Its link is null if it is not safe to open. */
+  /** Replaces a link that is not safe to open by null. */
   function withSafeLink<T extends { htmlUrl: string | null }>(remote: T): T {
     return { ...remote, htmlUrl: remote.htmlUrl && acceptLink(remote.htmlUrl, server) }
   }
 
-  const missing = `${server} has no requests and tells no events: it is an older Oncebox or another program.`
+  const missing = `${server} offers neither requests nor events: it is an older Oncebox or another program.`
   const getList = async (path: string) =>
     expectStatus(200, await ask(path, { maxBytes: MAX_LIST_BYTES }), missing).body
   const readRequest = (body: unknown) => withSafeLink(parseRequest(body))
 
-  /** `answer` is the body as received. */
+  /** `answer` is the response body as received. */
   async function createRequest(fields: ApiFields) {
     const sent = await ask(REQUESTS, sendFields('POST', 'request', fields))
     const { body } = expectStatus(201, sent, missing)
@@ -196,8 +196,8 @@ export function createClient(options: PushClientOptions) {
   }
 
   /**
-   * Of kind `gone` when `after` is no number of which the server keeps all later events. Null asks for all
-   * that are kept.
+   * Lists the events after number `after`; null lists all that the server still has. Throws ClientFailure of
+   * kind `gone` when the server has discarded some of them.
    */
   async function listEvents({ after, wait }: { after: number | null; wait: number }) {
     const query = `?wait=${wait}${after === null ? '' : `&after=${after}`}`

@@ -8,7 +8,8 @@ export type DialOptions = {
   /** Additional trusted certificates in PEM. */
   caCerts: string | null
   /**
-   * The only trusted authority, in PEM: the one that a person compared at login. Null trusts the usual ones.
+   * The only trusted authority, in PEM, which a person compared at login. Null trusts the system's
+   * authorities.
    */
   authority: string | null
 }
@@ -24,7 +25,7 @@ type DialRequest = {
 
 export type Dial = (url: string, request: DialRequest) => Promise<Response>
 
-/** Throws ClientFailure when there is no response, or a compressed one. */
+/** Creates `dial`, which throws ClientFailure when there is no response, or a compressed one. */
 export function createDial({ userAgent, caCerts, authority }: DialOptions): Dial {
   return async (url, { headers, address, ...request }) => {
     const { origin, host, hostname } = new URL(url)
@@ -75,8 +76,8 @@ async function trustedBy({ caCerts, authority }: Pick<DialOptions, 'caCerts' | '
 function changedAuthority(origin: string): ClientFailure {
   return new ClientFailure(
     'failed',
-    `The certificate of ${origin} is not from the authority that you compared at login, and nothing was sent. Perhaps ` +
-      'somebody is in between; perhaps the server was renamed or set up anew. Ask its administrator for the fingerprint, then ' +
+    `The certificate of ${origin} is not from the authority that you compared at login; nothing was sent. The connection ` +
+      'may be intercepted, or the server was renamed or set up anew. Ask its administrator for the fingerprint, then ' +
       `run "oncebox login ${origin}" again.`,
   )
 }

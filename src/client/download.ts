@@ -15,20 +15,20 @@ type DownloaderOptions = {
   dial: Dial
   patienceMs: number
   /**
-   * The addresses at which a link may be fetched; empty to resolve its host as usual. Throws if none is
-   * allowed.
+   * Resolves to the addresses at which a link may be fetched, or to none to resolve its host as usual. Throws
+   * if the link must not be followed.
    */
   checkLink: (url: string) => Promise<string[]>
 }
 
 const MAX_FUTILE_TRIES = 5
 const FIRST_PAUSE_MS = 500
-/** A try that receives less counts as futile, so that a server cannot prolong a download for ever. */
+/** An attempt that receives less counts as futile, so a server cannot prolong a download for ever. */
 const MIN_GAIN = 16 * 1024
 
 /**
- * Fetches a part until it is complete. When it throws, the partial file stays so that a later call can
- * resume.
+ * Downloads into the partial file, with retries, until it is complete. If it throws, the partial file remains
+ * so that a later call can resume.
  */
 export function createDownloadPart({ dial, patienceMs, checkLink }: DownloaderOptions) {
   return async (download: FileDownload, options: DownloadOptions): Promise<void> => {
@@ -66,7 +66,7 @@ async function requireRoom({ size, part }: FileDownload, from: number): Promise<
   if (missing <= 0) return
   throw new ClientFailure(
     'failed',
-    `The file has ${size} bytes, ${missing} more than ${dirname(part)} has room for.`,
+    `The file has ${size} bytes, ${missing} more than are free in ${dirname(part)}.`,
   )
 }
 
@@ -128,7 +128,7 @@ function checkRange(
   throw new UntrueAnswer('The server sent a part of the file that was not requested.')
 }
 
-/** Null when the server does not announce a size. */
+/** Returns null when the server does not announce a size. */
 function announcedSize({ headers }: Response, start: number): number | null {
   const whole = Number(headers.get('x-file-size') ?? Number.NaN)
   const rest = Number(headers.get('content-length') ?? Number.NaN)
@@ -138,7 +138,7 @@ function announcedSize({ headers }: Response, start: number): number | null {
 
 type AppendOptions = FileDownload & PartRequest & { watch: Watch; start: number; total: number | null }
 
-/** Returns the part's size afterwards, in bytes. */
+/** Appends the body to the part. Returns the part's size afterwards, in bytes. */
 async function append(response: Response, { url, part, start, total, watch, onProgress }: AppendOptions) {
   const most = total ?? MAX_UNANNOUNCED_BYTES
   await using file = (start > 0 ? await openOwnFile(part) : null) ?? (await createOwnFile(part))

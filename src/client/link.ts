@@ -1,4 +1,4 @@
-// Reads what users give for a push or a request: its link, or its token alone.
+// Parses the link or bare token by which a user names a push or a request.
 
 import { lacksScheme, withScheme } from '../text/server-address.ts'
 import { authorityOf } from '../text/web-address.ts'
@@ -19,8 +19,8 @@ export function isUrlToken(text: string): boolean {
 const MAX_LINK_CHARACTERS = 2000
 
 /**
- * Normalizes a server's link so that it contains no invisible characters. Null when it is not a web address,
- * or is not encrypted although the server is.
+ * Normalizes a server's link so that it contains no invisible characters. Returns null when it is not a web
+ * address, or is plain http although the server uses https.
  */
 export function acceptLink(link: string, server: string): string | null {
   const authority = link.length > MAX_LINK_CHARACTERS ? null : authorityOf(link)
@@ -30,9 +30,9 @@ export function acceptLink(link: string, server: string): string | null {
 }
 
 /**
- * `server` is null for a bare token, which belongs to the server of the login. `isSchemeGuessed`: whether the
- * link lacked http or https; `isRequest`: whether it is that of a request. Null when the text is neither a
- * link nor a token.
+ * Returns null when the text is neither a link nor a token. `server` is null for a bare token, which belongs
+ * to the server of the login. `isSchemeGuessed`: the link lacked http or https. `isRequest`: it is the link
+ * of a request.
  */
 export function parseLinkOrToken(text: string) {
   if (text.length > MAX_LINK_CHARACTERS) return null

@@ -1,5 +1,5 @@
-// The networks of addresses, and which links of a server may be followed: none nearer to this client than the
-// server.
+// Decides which links of a server the client may follow: none into a network nearer to the client than the
+// server is (SSRF).
 
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -9,14 +9,14 @@ import { ClientFailure, UntrueAnswer } from './failure.ts'
 
 export type NetworkZone = 'public' | 'private' | 'link-local' | 'loopback' | 'special'
 
-/** The addresses of a host; empty when it has none. */
+/** Resolves to the addresses of a host; empty when it has none. */
 type FindAddresses = (host: string) => Promise<string[]>
 
 type LinkCheckOptions = {
   /** The server that sent the link. */
   server: string
   findAddresses: FindAddresses
-  /** Whether a proxy makes the connections and resolves names itself. */
+  /** Whether a proxy makes the connections and resolves the names. */
   hasProxy: boolean
 }
 
@@ -32,7 +32,7 @@ const ZONES: Record<string, NetworkZone> = {
   unspecified: 'loopback',
 }
 
-/** An IPv6 address that embeds an IPv4 address (mapped, NAT64, 6to4) has the place of the embedded one. */
+/** Returns the zone of an address; for IPv6 that embeds IPv4 (mapped, NAT64, 6to4), the zone of that. */
 export function zoneOf(address: string): NetworkZone {
   const parsed = ipaddr.process(address)
   const range = parsed.range()
@@ -55,10 +55,10 @@ function bareHost(host: string): string {
 }
 
 /**
- * The addresses at which a server's link may be fetched. Connect to one of these, because the name could
- * resolve to another address a moment later. Empty when the link has the server's origin or names an address,
- * or when a proxy resolves it. Throws ClientFailure for a link from https to http, or to a place nearer to
- * this client than the server.
+ * Resolves to the addresses at which a server's link may be fetched. Connect to one of these: the name could
+ * resolve to another address a moment later (DNS rebinding). Empty when the link has the server's origin or
+ * names an address, or when a proxy resolves it. Throws ClientFailure for a link from https to http, or into
+ * a network nearer to this client than the server.
  */
 export async function checkLink(link: string, options: LinkCheckOptions): Promise<string[]> {
   const target = new URL(link)
@@ -78,7 +78,7 @@ export async function checkLink(link: string, options: LinkCheckOptions): Promis
   return options.hasProxy || !isName ? [] : addresses
 }
 
-/** A server on this machine may also link to this machine's addresses in its networks. */
+/** Whether a server in the zones `from` may link there. One on this machine may link to all its addresses. */
 function mayLead(from: readonly NetworkZone[], address: string): boolean {
   const to = zoneOf(address)
   if (to === 'public') return true

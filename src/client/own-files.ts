@@ -1,5 +1,5 @@
-// The client's files in folders where other users may write too: follows no links, opens no other user's
-// files, and never takes the name of another one.
+// The client's files in folders where other users may write too: follows no symlinks, opens no other user's
+// files, and never overwrites an existing file.
 
 import { constants } from 'node:fs'
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
@@ -10,15 +10,15 @@ import { numberedName } from '../text/safe-filename.ts'
 // Some flags are undefined on Windows.
 const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR, O_WRONLY } = constants
 
-/** A new empty file that only this user can read. Removes an existing file or link at `path`. */
+/** Creates an empty file that only this user can read. Removes an existing file or symlink at `path`. */
 export async function createOwnFile(path: string): Promise<FileHandle> {
   await rm(path, { force: true })
   return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
 }
 
 /**
- * Null when the file is missing, is a link or no plain file, has other hard links, or belongs to another
- * user.
+ * Resolves to null when the file is missing, is a symlink or not a regular file, has other hard links, or
+ * belongs to another user.
  */
 export async function openOwnFile(path: string): Promise<FileHandle | null> {
   // Without O_NONBLOCK, opening a pipe waits for its other end.
@@ -31,7 +31,7 @@ export async function openOwnFile(path: string): Promise<FileHandle | null> {
   return null
 }
 
-/** The size in bytes of a file that `openOwnFile` would open, else 0. */
+/** Resolves to the size in bytes of a file that `openOwnFile` would open, else 0. */
 export async function sizeOfOwnFile(path: string): Promise<number> {
   await using file = await openOwnFile(path)
   return (await file?.stat())?.size ?? 0
@@ -46,8 +46,8 @@ export async function placePart(part: string, wanted: string): Promise<string> {
 }
 
 /**
- * Uses link(2), which fails if the name exists, even as a dangling link; rename(2) would overwrite it. False
- * if it exists.
+ * Moves the part to `path` by link(2), which fails if the name exists, even as a dangling symlink; rename(2)
+ * would overwrite it. Resolves to false if it exists.
  */
 export async function claimName(part: string, path: string): Promise<boolean> {
   try {
@@ -59,7 +59,7 @@ export async function claimName(part: string, path: string): Promise<boolean> {
   }
 }
 
-/** For disks without hard links: reserves the name with an empty file, then renames over it. */
+/** Reserves the name with an empty file and renames over it, for file systems without hard links. */
 async function claimNameWithoutLinks(part: string, path: string): Promise<boolean> {
   try {
     await (await open(path, 'wx', 0o600)).close()

@@ -1,11 +1,11 @@
-// Reads all of an account's pushes with their logs from a server, a page at a time and so in little memory.
+// Reads all of an account's pushes with their logs from a server, one page at a time to save memory.
 
 import { MAX_PAGE, PAGE_SIZE } from '../domain/audit.ts'
 import type { PushWithLogs } from '../domain/list-export.ts'
 import type { PushClient } from './client.ts'
 import { ClientFailure } from './failure.ts'
 
-/** For a server that never ends: more pages than an account has. */
+/** More pages than any account has, so that a server cannot send pages without end. */
 const MAX_PAGES = 20_000
 
 /** Concurrent requests for logs: most of the time is network latency. */
@@ -15,12 +15,12 @@ type Group = 'active' | 'expired'
 type Members = Record<string, unknown>
 type Page = Pick<Awaited<ReturnType<PushClient['list']>>, 'pushes' | 'members' | 'leftOut'>
 
-/** What came so far, and what cannot come because it is damaged on the server. */
+/** Counts what was read so far, and what the server could not send because it is damaged there. */
 export type OwnPushesReport = { pushes: number; damagedPushes: number; damagedLogs: number }
 
 type OwnPushes = Pick<PushClient, 'list' | 'audit'>
 
-/** Active pushes first. One that expires meanwhile comes once. */
+/** Yields active pushes first. Yields a push that expires meanwhile only once. */
 export async function* readOwnPushes(
   client: OwnPushes,
   report: OwnPushesReport,
@@ -46,8 +46,8 @@ export async function* readOwnPushes(
 }
 
 /**
- * Newest first. Goes on from the last push of each page, so that none is missed when others expire; by page
- * numbers where that is unknown.
+ * Yields pages, newest first. Continues after the last push of each page, so that none is missed when others
+ * expire; uses page numbers if the server does not support that.
  */
 export async function* readPages(client: Pick<PushClient, 'list'>, group: Group): AsyncGenerator<Page> {
   let before: string | null = null
@@ -56,7 +56,7 @@ export async function* readPages(client: Pick<PushClient, 'list'>, group: Group)
   for (let pages = 0; pages < MAX_PAGES && number <= MAX_PAGE; pages += 1) {
     const page: Page = await client.list(group, number, before)
     if (page.pushes.some(({ urlToken }) => urlToken === before)) {
-      // The server has told its first page again.
+      // The server ignored `before` and sent its first page again.
       isNumbered = true
       before = null
       number = 2
@@ -65,19 +65,19 @@ export async function* readPages(client: Pick<PushClient, 'list'>, group: Group)
     yield page
     if (page.pushes.length + page.leftOut < PAGE_SIZE) return
     const last = page.pushes.at(-1)
-    // A page of damaged pushes alone has none to go on from.
+    // A page of damaged pushes only has no last push to continue after.
     number = isNumbered || last === undefined ? number + 1 : 1
     before = isNumbered ? null : (last?.urlToken ?? before)
   }
   throw new ClientFailure(
     'failed',
     isNumbered
-      ? `The server lists ${MAX_PAGE * PAGE_SIZE} ${group} pushes only, and there are more.`
-      : `The server lists ${group} pushes without end.`,
+      ? `The server lists at most ${MAX_PAGE * PAGE_SIZE} ${group} pushes, and there are more.`
+      : `The server lists ${group} pushes without end: gave up after ${MAX_PAGES} pages.`,
   )
 }
 
-/** Null for a push that was purged meanwhile. */
+/** Resolves to null for a push that was purged meanwhile. */
 async function readWithLogs(
   client: OwnPushes,
   { urlToken, members }: { urlToken: string; members: Members },
@@ -87,8 +87,8 @@ async function readWithLogs(
   } catch (cause) {
     if (!(cause instanceof ClientFailure)) throw cause
     if (cause.kind === 'gone') return null
-    // The server answers 500 for a log that its disk has damaged; whatever else is wrong is wrong with the
-    // next push too.
+    // The server answers 500 for a log that is damaged on its disk. Any other failure would hit the next push
+    // as well.
     if (cause.kind === 'failed') return { push: members, logs: null }
     throw cause
   }

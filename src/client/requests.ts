@@ -1,4 +1,4 @@
-// One request to a server of this API: waits when the server is busy, and explains failures in plain words.
+// Sends one request to a server of this API: retries while the server is busy, and explains failures.
 
 import { parseJsonBody, type ReadLimits, readBody } from './answer-body.ts'
 import type { Dial } from './dial.ts'
@@ -18,14 +18,14 @@ export type Call = {
   isLong?: boolean
 }
 
-/** Fields by their names in the API; null ones are not sent. */
+/** Fields by their names in the API. Null values are not sent. */
 export type ApiFields = Record<string, string | number | boolean | readonly string[] | null>
 
 export function givenOf(fields: ApiFields) {
   return Object.entries(fields).filter(([, value]) => value !== null)
 }
 
-/** A call that sends the fields in JSON, wrapped as the API has them. */
+/** Builds a call that sends the fields as JSON in the API's wrapper. */
 export function sendFields(method: 'POST' | 'PATCH', wrapper: 'push' | 'request', fields: ApiFields): Call {
   const body = JSON.stringify({ [wrapper]: Object.fromEntries(givenOf(fields)) })
   return { method, headers: { 'content-type': 'application/json' }, body: () => body }
@@ -36,23 +36,23 @@ export type AskOptions = {
   server: string
   apiToken: string | null
   dial: Dial
-  /** The longest time without progress. */
+  /** Timeout without progress. */
   patienceMs: number
-  /** How often a request is sent at most while the server is busy. */
+  /** How many times a request is sent at most while the server is busy. */
   maxTries?: number
   /** Called before waiting as the server asked. */
   onWait: (seconds: number) => void
 }
 
-/** A response with its JSON body. Other failures are thrown as ClientFailure. */
-export type ApiAnswer = { status: number; headers: Headers; body: unknown }
+/** A response with its JSON body, whatever its status. */
+export type ServerAnswer = { status: number; headers: Headers; body: unknown }
 
-export type AskServer = (path: string, call?: Call) => Promise<ApiAnswer>
+export type AskServer = (path: string, call?: Call) => Promise<ServerAnswer>
 
 const MAX_TRIES = 4
 const LONGEST_WAIT_SECONDS = 60
 const MAX_BYTES = 1024 * 1024
-/** A whole request and its response may take this many times the patience. */
+/** The deadline of a whole request, as a multiple of the timeout without progress. */
 const LONGEST_ANSWER = 10
 const MAX_REASON_CHARACTERS = 500
 
@@ -61,7 +61,11 @@ export function createAsk(options: AskOptions): AskServer {
   const authorization: Record<string, string> =
     apiToken === null ? {} : { authorization: `Bearer ${apiToken}` }
 
-  async function tryOnce(path: string, call: Call, isLast: boolean): Promise<ApiAnswer | { wait: number }> {
+  async function tryOnce(
+    path: string,
+    call: Call,
+    isLast: boolean,
+  ): Promise<ServerAnswer | { wait: number }> {
     const { method = 'GET', headers, body, isLong, maxBytes = MAX_BYTES } = call
     using watch = createWatch(isLong ? 2 * patienceMs : patienceMs)
     const end = isLong ? [] : [AbortSignal.timeout(LONGEST_ANSWER * patienceMs)]
@@ -88,14 +92,14 @@ export function createAsk(options: AskOptions): AskServer {
   }
 }
 
-/** Returns null when there is nothing to wait for. With 429 and 503, nothing was stored or counted. */
+/** Returns null unless the server asks to retry (429, 503), in which case it stored and counted nothing. */
 function secondsToWait({ status, headers }: Response): number | null {
   if (status !== 429 && status !== 503) return null
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
   return seconds >= 0 && seconds <= LONGEST_WAIT_SECONDS ? Math.max(1, seconds) : null
 }
 
-async function read(response: Response, limits: ReadLimits): Promise<ApiAnswer> {
+async function read(response: Response, limits: ReadLimits): Promise<ServerAnswer> {
   const { status, headers } = response
   const { server } = limits
   if (status >= 300 && status < 400) {
@@ -105,7 +109,7 @@ async function read(response: Response, limits: ReadLimits): Promise<ApiAnswer> 
   }
   const body = parseJsonBody(await readBody(response, limits))
   if (body !== undefined) return { status, headers, body }
-  // A proxy in front of the server answers in its place, perhaps after the server has done what it was asked.
+  // A proxy answers for the server, perhaps after the server has carried out the request.
   if (status >= 500)
     throw new LostAnswer(
       'unavailable',
@@ -118,29 +122,33 @@ async function read(response: Response, limits: ReadLimits): Promise<ApiAnswer> 
 }
 
 /**
- * The same answer when it has the expected status. Throws ClientFailure for any other; `missing` is what a
- * 404 means.
+ * Returns the answer if it has the expected status, else throws ClientFailure. `missing` is the message for a
+ * 404.
  */
-export function expectStatus(status: number, answer: ApiAnswer, missing: string | null = null): ApiAnswer {
+export function expectStatus(
+  status: number,
+  answer: ServerAnswer,
+  missing: string | null = null,
+): ServerAnswer {
   if (answer.status === 404 && missing !== null) throw new ClientFailure('failed', missing)
   if (answer.status < 300 && answer.status !== status)
     throw new ClientFailure(
       'failed',
-      `The server answered with HTTP ${answer.status} where this API has ${status}: is its address right? Nothing is known of what it did.`,
+      `The server answered HTTP ${answer.status} where this API answers ${status}: is its address right? Whether it did what was asked is unknown.`,
     )
   if (answer.status !== status) throw refusalOf(answer)
   return answer
 }
 
-/** The failure for a response whose status the caller did not expect. */
-export function refusalOf({ status, body }: Pick<ApiAnswer, 'status' | 'body'>): ClientFailure {
+/** Builds the failure for a response whose status the caller did not expect. */
+export function refusalOf({ status, body }: Pick<ServerAnswer, 'status' | 'body'>): ClientFailure {
   const message = explain(messageIn(body) ?? `HTTP ${status}`, body)
   const fields = status === 422 ? fieldsIn(body) : []
   if (fields.length > 0) return new RefusedFields(message, Object.fromEntries(fields))
   return new ClientFailure(kindOf(status), message)
 }
 
-/** A 422 has a list of messages for each invalid field, beside `error`. */
+/** Reads the fields of a 422, which has a list of messages for each invalid field beside `error`. */
 function fieldsIn(body: unknown): [string, string[]][] {
   return Object.entries(Object(body)).flatMap(([field, said]): [string, string[]][] =>
     isTexts(said) ? [[field, said.slice(0, 10).map(cut)]] : [],
@@ -158,7 +166,7 @@ function explain(said: string, body: unknown): string {
   return `The server failed${id === null ? '' : ` (request ${id.slice(0, 64)})`}; see its log.`
 }
 
-/** A 500 counts as failed, because an error in the server does not go away by trying again. */
+/** Maps a status to a kind. 500 is `failed`, because a bug in the server does not go away by retrying. */
 function kindOf(status: number): ClientFailureKind {
   if (status === 401 || status === 403) return 'refused'
   if (status === 404 || status === 410) return 'gone'
@@ -170,7 +178,7 @@ export function messageIn(body: unknown): string | null {
   return error === null ? null : cut(error)
 }
 
-/** Null for a member that is no text, or an empty one. */
+/** Returns null for a member that is not text, or is empty. */
 function textIn(body: unknown, member: string): string | null {
   const value: unknown = Object(body)[member]
   return typeof value === 'string' && value !== '' ? value : null

@@ -1,11 +1,11 @@
-// Asks a server on this machine, by its address or its socket.
+// Asks a server on this machine by its address or Unix socket, for example whether it is alive.
 
 const PATIENCE_MS = 5_000
 
 export type ServerHere = { url: string; socket: string | null }
 
 /**
- * Resolves to the members of its answer. Does not verify the certificate, which may be for another name:
+ * Resolves to the members of the response. Does not verify the certificate, which may be for another name;
  * nothing secret is sent.
  */
 export async function askHere({ url, socket }: ServerHere, path: string): Promise<Record<string, unknown>> {
@@ -19,7 +19,7 @@ export async function askHere({ url, socket }: ServerHere, path: string): Promis
   return Object(await answer.json())
 }
 
-/** Whether it is alive. */
+/** Whether the server answers and says that it is up. */
 export async function isUp(server: ServerHere): Promise<boolean> {
   return (await askHere(server, '/up').catch(() => null))?.up === true
 }

@@ -25,7 +25,7 @@ type UploadOptions = {
 const CHUNK_BYTES = 256 * 1024
 const EOL = '\r\n'
 
-/** The request's headers and body. Each call of `body` starts from the beginning. */
+/** Builds the request's headers and body. Each call of `body` starts from the beginning. */
 export function createUpload(options: UploadOptions) {
   const { boundary, files, onProgress } = options
   const isSentOnce = files.some(({ size }) => size === null)
@@ -71,7 +71,7 @@ async function* encode({ texts, files, boundary }: UploadOptions): AsyncGenerato
   yield frame(`--${boundary}--${EOL}`)
 }
 
-/** Writes the name as browsers do, and adds its exact form (RFC 8187) if that would be misread. */
+/** Encodes the name as browsers do, and adds its exact form (RFC 8187) if that would be misread. */
 function nameOf(filename: string): string {
   const plain = filename.replace(/["\r\n]/g, encodeURIComponent)
   const isExact = !/[%"\\\r\n]/.test(filename)
@@ -85,7 +85,7 @@ function encodeExtended(text: string): string {
   )
 }
 
-/** A local file, with its size when the user chose it. */
+/** Builds the upload of a local file. `size`: when the user named the file; a later change is refused. */
 export function fileUpload(file: { path: string; filename: string; size: number }): UploadFile {
   return { filename: file.filename, size: file.size, read: () => readPieces(file) }
 }

@@ -1,10 +1,10 @@
-// Aborts a transfer that has stopped or become too slow.
+// Aborts a transfer that has stalled or become too slow.
 
 export type Watch = ReturnType<typeof createWatch>
 
 const MIN_BYTES = 64 * 1024
 
-/** Requires at least 64 KiB in each span of `patienceMs`. */
+/** Creates a watch that requires at least 64 KiB in each interval of `patienceMs`. */
 export function createWatch(patienceMs: number) {
   const controller = new AbortController()
   let counted = 0
@@ -13,7 +13,7 @@ export function createWatch(patienceMs: number) {
     counted = 0
   }, patienceMs)
   return {
-    /** Aborts after a span with too few bytes. */
+    /** Aborts after an interval with too few bytes. */
     signal: controller.signal,
     count: (bytes: number): void => {
       counted += bytes

@@ -22,7 +22,7 @@ export type Load = {
   server: Server
   ledger: Ledger
   draw: Draw
-  /** A text in every payload, by which plaintext on the disk is found. */
+  /** A marker text in every payload, to search the disk for plaintext. */
   mark: string
   /** Headers for requests that need an account. */
   auth: Record<string, string>

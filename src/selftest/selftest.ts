@@ -7,7 +7,7 @@ import { createLedger } from './ledger.ts'
 import { checkRest, createDraw, type Load, runLoad } from './load.ts'
 import { readFolder, runCommand, type Self, startServer } from './server.ts'
 
-/** One promise: what was tested, and each fault found. */
+/** The result of testing one promise: what was tried, and each fault found. */
 export type PromiseResult = { promise: string; tried: string; faults: string[] }
 
 export type SelftestOptions = {
@@ -21,7 +21,7 @@ export type SelftestOptions = {
   onStep: (step: string) => void
 }
 
-/** `slowness`: how many times as long as usual things take on this machine. */
+/** `slowness`: how many times slower than usual this machine is. */
 type Trial = Omit<SelftestOptions, 'seed'> & Load & { slowness: number }
 
 const ACCOUNT = 'selftest@localhost'
@@ -31,7 +31,7 @@ const MAX_CHECKED = 300
 const MAX_FAULTS_SHOWN = 5
 const VANISH_MS = 12_000
 const RESTART_MS = 5000
-/** How long the first start takes at most on a machine that has nothing else to do. */
+/** The longest first start on an idle machine. */
 const USUAL_START_MS = 500
 const MAX_SLOWNESS = 10
 /** A slow disk gets more time, so that the load is large enough to contain each kind of request. */
@@ -72,14 +72,14 @@ async function startTrial({ seed, ...options }: SelftestOptions): Promise<Trial>
   const mark = `selftest-${seed}-${draw(1e9)}`
   const started = performance.now()
   const server = await startServer(options)
-  // A machine that is busy with other things breaks no promise by that.
+  // A busy machine is slow, which breaks no promise.
   const slowness = Math.min(MAX_SLOWNESS, Math.max(1, (performance.now() - started) / USUAL_START_MS))
   await runCommand(options, ['user', 'add', ACCOUNT, '--password-stdin'], `${mark} password`)
   const auth = { authorization: `Bearer ${await runCommand(options, ['token', 'create', ACCOUNT])}` }
   return { ...options, server, ledger: createLedger(), draw, mark, auth, slowness }
 }
 
-/** Of many concurrent readers, exactly as many get the payload as there are views. */
+/** Races many readers of a push. Exactly as many must get the payload as there are views. */
 async function raceReaders({ server, draw, mark }: Trial): Promise<PromiseResult> {
   const faults: string[] = []
   let retrievals = 0
@@ -110,7 +110,7 @@ async function guessPassphrase({ server, mark }: Trial): Promise<PromiseResult> 
   return { promise: 'Passphrases cannot be guessed', tried: '5 wrong ones, then the right one', faults }
 }
 
-/** Repeatedly kills the server under load. After each restart, all acknowledged changes must exist. */
+/** Kills the server under load repeatedly. After each restart, all acknowledged changes must exist. */
 async function killUnderLoad(trial: Trial): Promise<PromiseResult[]> {
   const limit = RESTART_MS * trial.slowness
   const ends = performance.now() + trial.duration
@@ -153,7 +153,7 @@ async function findSecrets({ dataDir, mark }: Trial): Promise<PromiseResult> {
   return { promise: 'Nothing on the disk can be read', tried: `${files.length} files, ${size} bytes`, faults }
 }
 
-/** Expires all pushes, checks that the write-ahead log becomes empty in time, and stops the server. */
+/** Expires all pushes, checks that the WAL is truncated in time, and stops the server. */
 async function expireAll(trial: Trial): Promise<PromiseResult> {
   const { server, ledger, dataDir, mark, slowness } = trial
   // Make sure there is at least one push, even if each server was killed too early to create one.
@@ -162,7 +162,7 @@ async function expireAll(trial: Trial): Promise<PromiseResult> {
   ledger.known.set(url_token, { payload, views: 1, seen: 0, lost: 0, deleted: 'no' })
   const pushes = await checkRest(trial, Number.POSITIVE_INFINITY)
   const deadline = performance.now() + VANISH_MS * slowness
-  // The files of a last view stay for their downloads, so check only the log.
+  // The files of a last view stay for their downloads, so check only the WAL.
   const leftovers = () =>
     readFolder(dataDir).filter(({ path, bytes }) => path.endsWith('-wal') && bytes.length > 0)
   while (leftovers().length > 0 && performance.now() < deadline) await Bun.sleep(250)

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The command that starts this program: the executable, or the runtime with its entry. */
+/** The command that starts this program: the executable, or the runtime and its entry file. */
 export type Self = readonly string[]
 
 export type ServerOptions = { self: Self; dataDir: string }
@@ -30,7 +30,7 @@ export async function startServer({ self, dataDir }: ServerOptions) {
     return child.exited
   }
 
-  /** Repeats a request when the server is busy, since it has counted nothing then. */
+  /** Retries while the server answers 503, which means that it counted nothing. */
   async function ask(path: string, init: RequestInit = {}): Promise<Response> {
     const deadline = performance.now() + BUSY_MS
     for (;;) {
@@ -85,7 +85,7 @@ export async function runCommand(
 
 export type FolderFile = { path: string; mode: number; bytes: Buffer }
 
-/** All files of the data folder with their content. */
+/** Reads all files of the data folder. */
 export function readFolder(folder: string): FolderFile[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     const path = join(entry.parentPath, entry.name)

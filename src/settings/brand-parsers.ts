@@ -4,7 +4,7 @@ import { problemOfText } from '../domain/appearance.ts'
 import { findColorProblem, parseColor } from '../text/brand-color.ts'
 import type { Parsed, Parser } from './parsers.ts'
 
-/** One line of plain text. The pages show it as it is. */
+/** Parses one line of plain text, which the pages show unchanged. */
 export function plainText(most: number): Parser<string> {
   return (text) => {
     const value = text.trim()
@@ -17,12 +17,12 @@ export function plainText(most: number): Parser<string> {
       case 'control_characters':
         return { problem: 'must be one line without invisible characters' }
       default:
-        return { problem: 'must be plain text, because the pages show HTML as it is' }
+        return { problem: 'must be plain text, because the pages do not render HTML' }
     }
   }
 }
 
-/** `#rrggbb`, readable on the light pages. */
+/** Parses a colour to `#rrggbb`. Refuses one with too little contrast on the light pages. */
 export function brandColor(text: string): Parsed<string> {
   const value = parseColor(text)
   if (value === null) return { problem: 'must be a colour such as #24539b' }

@@ -1,4 +1,4 @@
-// The settings of the bucket for files, as the store takes them.
+// Converts the settings of the bucket for files to the options of the store.
 
 import { bucketPlaceOf } from '../domain/bucket-place.ts'
 import type { Config } from './table.ts'
@@ -6,14 +6,14 @@ import type { Config } from './table.ts'
 type BucketPlaceConfig = Pick<Config, 'filesUrl' | 's3AccessKeyId' | 's3SecretAccessKey'>
 export type BucketConfig = BucketPlaceConfig & Pick<Config, 'keyFile'>
 
-/** Null when files are in the data folder. `maxFileBytes`: of the largest file. */
+/** Returns null when files are in the data folder. */
 export function bucketSettingsOf(config: BucketPlaceConfig & Pick<Config, 'maxFileBytes'>) {
   const { filesUrl, s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey, maxFileBytes } = config
   if (filesUrl === null || accessKeyId === null || secretAccessKey === null) return null
   return { place: bucketPlaceOf(filesUrl), credentials: { accessKeyId, secretAccessKey }, maxFileBytes }
 }
 
-/** What is missing beside --files-url, a sentence each. */
+/** Returns a sentence for each setting that --files-url needs and that is missing. */
 export function bucketProblemsIn(config: BucketConfig): string[] {
   const isKeyMissing = config.filesUrl !== null && config.keyFile === null
   return [...(isKeyMissing ? [KEY_IS_MISSING] : []), ...credentialProblemsIn(config)]
@@ -22,7 +22,7 @@ export function bucketProblemsIn(config: BucketConfig): string[] {
 const KEY_IS_MISSING =
   '--files-url needs --key-file: the key must be kept apart from the data folder and the bucket, and be backed up by itself'
 
-/** The same for a command that opens the bucket, and needs no instance key. */
+/** Like bucketProblemsIn, for a command that opens the bucket but needs no instance key. */
 export function credentialProblemsIn(config: BucketPlaceConfig): string[] {
   const { filesUrl, s3AccessKeyId, s3SecretAccessKey } = config
   if (filesUrl === null) return []
@@ -34,4 +34,4 @@ const KEYS_ARE_MISSING =
   '--files-url needs the access key of the bucket: ONCEBOX_S3_ACCESS_KEY_ID and ONCEBOX_S3_SECRET_ACCESS_KEY, or files ' +
   'named by ONCEBOX_S3_ACCESS_KEY_ID_FILE and ONCEBOX_S3_SECRET_ACCESS_KEY_FILE'
 const KEYS_ARE_TEMPORARY =
-  'the access key of the bucket is a temporary one (it begins with ASIA), which would lapse: give a lasting one'
+  'the access key of the bucket is temporary (it begins with ASIA) and would expire: use one that does not expire'

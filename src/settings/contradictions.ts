@@ -7,24 +7,24 @@ import { bucketProblemsIn } from './bucket.ts'
 import { databaseProblemsIn } from './database.ts'
 import type { Config } from './table.ts'
 
-/** One sentence for each contradiction, naming the flags. */
+/** Returns a sentence for each contradiction, naming the flags. */
 export function contradictionsIn(config: Config): string[] {
   const found = RULES.map((rule) => rule(config)).filter((sentence) => sentence !== false)
   return [...found, ...bucketProblemsIn(config), ...databaseProblemsIn(config)]
 }
 
-/** Nobody gives one of these, and believes that there are backups then. */
+/** Whether flags were given that have no effect without --backup-dir. */
 function asksForBackups(config: Config): boolean {
   const { backupEvery, backupKeep, backupRecipients } = config
   return backupEvery !== DAY || backupKeep !== 7 || backupRecipients.length > 0
 }
 
-/** Two addresses may share a port; a name, or all addresses, may include the other one. */
+/** Whether --metrics-listen and --port may collide. Only two different addresses can share a port. */
 function hasPortOfMetrics({ metricsListen, host, port }: Config): boolean {
   const [, address = '', own] = /^\[?([^\]]*)\]?:(\d+)$/.exec(metricsListen ?? '') ?? []
   if (port === 0 || Number(own) !== port || host.startsWith('unix:')) return false
   const isApart = isIP(host) !== 0 && host !== address
-  return !isApart || [host, address].some((place) => place === '0.0.0.0' || place === '::')
+  return !isApart || [host, address].some((one) => one === '0.0.0.0' || one === '::')
 }
 
 function isInside(path: string, folder: string): boolean {
@@ -32,7 +32,7 @@ function isInside(path: string, folder: string): boolean {
   return way === '' || !/^\.\.($|[/\\])|^[A-Z]:/i.test(way)
 }
 
-/** A default between its limits, which also puts the limits in order. */
+/** Requires min ≤ default ≤ max. Returns false if that holds. */
 function outOfLimits(name: 'days' | 'views', values: { min: number; preset: number; max: number }) {
   const { min, preset, max } = values
   const flag = `--expire-after-${name}`

@@ -1,11 +1,11 @@
-// Parsers for the address of PostgreSQL, which may hold a password: nothing here repeats it.
+// Parsers for the address of PostgreSQL. It may contain a password, so no message repeats it.
 
 import { type DatabaseAddress, parseDatabaseAddress } from '../domain/database-address.ts'
 import type { Parsed } from './parsers.ts'
 
 const EXAMPLE = 'postgres://oncebox@db.example:5432/oncebox'
 
-/** TLS is verified in full unless the address says otherwise. A socket of this machine needs none. */
+/** Defaults to sslmode=verify-full. Disables TLS for a Unix socket, which needs none. */
 export function databaseUrl(text: string): Parsed<DatabaseAddress> {
   const parsed = parseDatabaseAddress(text.trim(), 'verify-full')
   if (parsed === null) return wrong(`must be such as ${EXAMPLE}`)
@@ -26,7 +26,7 @@ function problemOf(address: DatabaseAddress): string | null {
   if (texts.some((text) => text?.includes('\0'))) return 'must have no NUL'
   if (password?.includes('\0')) return 'must have a password without NUL'
   if (tls.mode === 'prefer')
-    return 'must have sslmode=verify-full, verify-ca, require or disable: the others do without TLS when somebody in between wants that'
+    return 'must have sslmode=verify-full, verify-ca, require or disable: an attacker in between can make the others skip TLS'
   if (tls.mode === 'disable' && (tls.ca ?? tls.cert) !== null)
     return 'must have no certificates together with sslmode=disable, which neither encrypts nor verifies anything'
   if ((tls.cert === null) !== (tls.key === null)) return 'must have both sslcert and sslkey, or neither'
@@ -35,10 +35,10 @@ function problemOf(address: DatabaseAddress): string | null {
   return null
 }
 
-/** Written without `-` and `_`, as the address may hold them. */
+/** Names of options, normalized: without `-` and `_`. */
 const OPTIONS =
   'host port user password dbname socket path ssl tls sslmode sslrootcert sslca sslcert sslkey sslverify searchpath schemasearchpath'
-/** Of libpq and of Rails: nobody trusts less or loses anything when they change nothing. */
+/** Options of libpq and Rails that are safe to ignore: no security or data depends on them. */
 const WITHOUT_EFFECT =
   'applicationname fallbackapplicationname connecttimeout clientencoding encoding options targetsessionattrs keepalives ' +
   'keepalivesidle keepalivesinterval keepalivescount tcpusertimeout pool timeout checkouttimeout reapingfrequency ' +
@@ -46,8 +46,8 @@ const WITHOUT_EFFECT =
 const KNOWN = new Set(`${OPTIONS} ${WITHOUT_EFFECT}`.split(' '))
 
 /**
- * One that is mistyped, or that libpq alone keeps (`sslcrl`, `channel_binding`), must not seem to hold. No
- * name is repeated: behind a `?` may stand a part of the password.
+ * Refuses unknown options: one that is mistyped, or that only libpq honours (`sslcrl`, `channel_binding`),
+ * must not seem to be in effect. Repeats no name, because what follows a `?` may be part of the password.
  */
 function problemOfNames(text: string): string | null {
   const names = [...new URLSearchParams(text.split('?').slice(1).join('?')).keys()].map((name) =>
@@ -62,19 +62,19 @@ function wrong(problem: string): Parsed<never> {
   return { problem, isSecret: true }
 }
 
-/** The address as `oncebox config` shows it: without the password, and with the TLS mode in effect. */
+/** Formats the address for `oncebox config`: without the password, and with the TLS mode in effect. */
 export function showDatabaseUrl(text: string): string {
   const parsed = databaseUrl(text)
   if ('problem' in parsed) return '(hidden)'
   const { user, database } = parsed.value
-  const { place, options } = showPlace(parsed.value)
-  return `postgres://${encodeURIComponent(user ?? '')}@${place}/${encodeURIComponent(database)}?${options.join('&')}`
+  const { authority, options } = showAuthority(parsed.value)
+  return `postgres://${encodeURIComponent(user ?? '')}@${authority}/${encodeURIComponent(database)}?${options.join('&')}`
 }
 
-/** Folders of sockets cannot stand before the database. */
-function showPlace({ host, port, socket, tls }: DatabaseAddress): { place: string; options: string[] } {
+/** Puts the folder of a Unix socket into the options, because it cannot be the host of a URL. */
+function showAuthority({ host, port, socket, tls }: DatabaseAddress) {
   return {
-    place: socket === null ? `${host.includes(':') ? `[${host}]` : host}:${port}` : '',
+    authority: socket === null ? `${host.includes(':') ? `[${host}]` : host}:${port}` : '',
     options: [
       ...(socket === null ? [`sslmode=${tls.mode}`] : [`host=${socket}`, `port=${port}`]),
       ...(tls.ca === null ? [] : [`sslrootcert=${tls.ca}`]),
@@ -83,7 +83,7 @@ function showPlace({ host, port, socket, tls }: DatabaseAddress): { place: strin
   }
 }
 
-/** Any text: blanks at its ends may belong to it. */
+/** Accepts any text without NUL. Blanks at its ends may belong to the password. */
 export function databasePassword(text: string): Parsed<string> {
   return text.includes('\0') ? { problem: 'must have no NUL' } : { value: text }
 }

@@ -1,4 +1,4 @@
-// The settings of the database server, as the store takes them.
+// Converts the settings of the database server to the options of the store.
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { databaseUrl } from './database-parsers.ts'
@@ -11,21 +11,21 @@ export type DatabaseConfig = Pick<
 >
 
 export type DatabaseSettings = {
-  /** With the password, wherever that was given. */
+  /** Includes the password, wherever it was given. */
   address: DatabaseAddress
   keyFile: string
-  /** Most connections at once. */
+  /** The largest size of the connection pool. */
   connections: number
 }
 
-/** Null when the database is in the data folder. */
+/** Returns null when the database is in the data folder. */
 export function databaseSettingsOf(config: DatabaseConfig): DatabaseSettings | null {
   const { keyFile, databaseConnections: connections } = config
   const address = databaseAddressOf(config)
   return address === null || keyFile === null ? null : { address, keyFile, connections }
 }
 
-/** With the password, wherever that was given. Null when the database is in the data folder. */
+/** Returns the address with the password, or null when the database is in the data folder. */
 export function databaseAddressOf({
   databaseUrl,
   databasePassword,
@@ -33,26 +33,26 @@ export function databaseAddressOf({
   return databaseUrl && { ...databaseUrl, password: databasePassword ?? databaseUrl.password }
 }
 
-/** For people: server and database, without the login. Null when the database is in the data folder. */
+/** Names server and database for messages, without the login. Returns null for a data folder. */
 export function nameDatabase({ databaseUrl }: Pick<DatabaseConfig, 'databaseUrl'>): string | null {
   return databaseUrl && presentDatabaseAddress(databaseUrl)
 }
 
-/** What is missing beside --database-url, a sentence each. */
+/** Returns a sentence for each setting that --database-url needs and that is missing. */
 export function databaseProblemsIn({ databaseUrl, keyFile }: DatabaseConfig): string[] {
   return databaseUrl === null || keyFile !== null ? [] : [KEY_IS_MISSING]
 }
 
 const KEY_IS_MISSING =
-  '--database-url needs --key-file: all nodes need the same instance key, which a data folder would keep for itself. Make the file ' +
+  '--database-url needs --key-file: all nodes share one instance key, so it cannot stay in one data folder. Make the file ' +
   'once with "oncebox key new FILE", copy it to each node, and keep a copy apart from the database'
 
-/** Other users of a machine see the arguments of its processes. */
+/** Warns of a password in the flag, because other users of the machine can see a process's arguments. */
 export function databaseWarnings(flags: GivenFlags): string[] {
   const parsed = databaseUrl(flags['database-url']?.at(-1) ?? '')
   if ('problem' in parsed || parsed.value.password === null) return []
   return [
-    'while the password stands in --database-url, other users of this machine may see it: ONCEBOX_DATABASE_PASSWORD_FILE or ' +
-      'ONCEBOX_DATABASE_URL_FILE hides it',
+    'the password is in --database-url, where other users of this machine can see it: use ONCEBOX_DATABASE_PASSWORD_FILE or ' +
+      'ONCEBOX_DATABASE_URL_FILE',
   ]
 }

@@ -22,11 +22,11 @@ export type Sources = {
   os: OperatingSystem
   /** Throws when the file cannot be read. */
   readFile: (path: string) => string
-  /** Whether --lan is on, which has defaults of its own. */
+  /** Whether --lan is on, which changes some defaults. */
   isLan?: boolean
 }
 
-/** A setting's value and source: `from` is `default`, a flag or a variable. `text` is safe to show. */
+/** A setting's value and where it came from: `default`, a flag or a variable. `text` is safe to show. */
 export type SettingEntry = {
   setting: Setting
   from: string
@@ -38,7 +38,7 @@ export type SettingsResult<T extends SettingsTable> =
   | { problems: string[]; config?: undefined; entries?: undefined }
   | { problems?: undefined; config: Values<T>; entries: SettingEntry[] }
 
-/** All settings, for the server. What contradicts each other is told once every value is right. */
+/** Reads all settings, for the server. Checks for contradictions only if every single value is valid. */
 export function readConfig(sources: Sources): SettingsResult<typeof settings> & { warnings: string[] } {
   const { env } = sources.os
   const isLan = readSetting(settings.lan, sources).entry?.value === true
@@ -52,7 +52,7 @@ export function readConfig(sources: Sources): SettingsResult<typeof settings> & 
   return contradictions.length > 0 ? { problems: contradictions, warnings } : { ...reading, warnings }
 }
 
-/** Reads one table. */
+/** Reads the settings of one table. */
 export function readSettings<T extends SettingsTable>(table: T, sources: Sources): SettingsResult<T> {
   const results = Object.entries(table).map(([key, setting]) => ({ key, ...readSetting(setting, sources) }))
   const problems = results.flatMap((result) => result.problems ?? [])
@@ -74,17 +74,17 @@ export function unknownVariables(table: SettingsTable, env: Environment): string
     .map((name) => `${name} is not a setting of Oncebox and is ignored${didYouMean(name, known)}`)
 }
 
-/** Names in lower case are misspelled as well. */
+/** Matches names in lower case too, which are misspelled as well. */
 const PREFIX = /^ONCEBOX_/i
 
-/** The prefix, which all have, makes no two names similar. */
+/** Compares the names without their common prefix. */
 function didYouMean(name: string, known: readonly string[]): string {
   const bare = (variable: string) => variable.replace(PREFIX, '')
   const near = nearestWord(bare(name), known.map(bare))
   return near === undefined ? '' : `: did you mean ONCEBOX_${near}?`
 }
 
-/** Warns of files whose values are not read, because the variable of the value itself wins. */
+/** Warns of `_FILE` variables that are ignored, because the variable with the value takes precedence. */
 function unusedFiles(table: SettingsTable, env: Environment): string[] {
   return Object.values(table)
     .filter((setting) => setting.file)
@@ -164,8 +164,8 @@ function presentProblem(setting: Setting, { from, text, problem, isSecret }: Wro
 }
 
 /**
- * Shows numbers as they were typed (1MiB is easier to read than 1048576), and what a text stands for as its
- * setting shows it.
+ * Shows numbers as they were typed (1MiB is easier to read than 1048576), and parsed objects as their setting
+ * formats them.
  */
 function presentValue(value: unknown, texts: readonly string[]): string {
   if (Array.isArray(value)) return value.join(', ') || 'none'

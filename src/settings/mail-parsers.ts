@@ -1,4 +1,4 @@
-// Parsers for the mail server, whose address may hold a password, and for the sender.
+// Parsers for the mail server, whose address may contain a password, and for the sender of mails.
 
 import { isMailAddress, type MailAddress, type MailServer } from '../domain/mail-address.ts'
 import { plainText } from './brand-parsers.ts'
@@ -8,7 +8,7 @@ const EXAMPLE = 'smtps://user:password@mail.example'
 const MAX_SENDER_NAME = 100
 const PORTS: Partial<Record<string, number>> = { 'smtps:': 465, 'smtp:': 587 }
 
-/** TLS in any case: smtp:// begins in the clear and needs STARTTLS. */
+/** Requires TLS either way: implicit with smtps://, by STARTTLS with smtp://. */
 export function smtpUrl(text: string, os: OperatingSystem): Parsed<MailServer> {
   const given = text.trim()
   const url = given.length > 2000 || /[\p{Cc}\s]/u.test(given) ? null : URL.parse(given)
@@ -45,13 +45,13 @@ function wrong(problem: string): Parsed<never> {
   return { problem, isSecret: true }
 }
 
-/** As `oncebox config` shows it: without user and password. */
+/** Formats the address for `oncebox config`: without user and password. */
 export function showSmtpUrl(text: string): string {
   const url = URL.parse(text.trim())
   return url === null ? '(hidden)' : `${url.protocol}//${url.host}${url.search}`
 }
 
-/** `Name <address>`, or an address alone. */
+/** Parses `Name <address>`, or an address alone. */
 export function mailFrom(text: string, os: OperatingSystem): Parsed<MailAddress> {
   const [, given = '', bracketed] = /^([^<>]*)<([^<>]*)>$/.exec(text.trim()) ?? []
   const address = (bracketed ?? text).trim()

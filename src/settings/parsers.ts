@@ -10,7 +10,7 @@ import { parseOrigin, parsePlace } from '../text/web-address.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The process's surroundings, passed in so that reading settings stays pure. */
+/** Facts about the process and its operating system, passed in so that reading settings stays pure. */
 export type OperatingSystem = {
   env: Environment
   platform: NodeJS.Platform
@@ -20,7 +20,7 @@ export type OperatingSystem = {
 
 /**
  * `problem` continues a sentence after the name and the value: "must be …". It never repeats the value.
- * `isSecret`: nor may anything else, because somebody gave a secret in the place of something that is none.
+ * `isSecret`: the caller must not repeat the value either, because it may contain a secret.
  */
 export type Parsed<T> = { value: T } | { problem: string; isSecret?: true }
 
@@ -37,10 +37,10 @@ const DURATION_UNITS = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }
 
 type Units = Readonly<Record<string, number>>
 
-/** A parser that does not need the place. */
+/** A parser of a number with a unit. */
 type Amount = (text: string) => Parsed<number>
 
-/** NaN for text that is not such an amount, so that every comparison fails. */
+/** Returns NaN for text that is not such an amount, so that every comparison fails. */
 function amountOf(text: string, units: Units): number {
   const [, digits, unit = ''] = /^(\d{1,16}) ?([a-z]*)$/i.exec(text.trim()) ?? []
   const factor = Object.hasOwn(units, unit.toLowerCase()) ? units[unit.toLowerCase()] : undefined
@@ -63,17 +63,17 @@ export function wholeNumber(min: string, max: string): Amount {
   return amount({ '': 1 }, { min, max, such: 'a whole number' })
 }
 
-/** Bytes. K, M, G, T and KiB, MiB, GiB, TiB are powers of 1024; KB, MB, GB, TB are powers of 1000. */
+/** Parses bytes. K, M, G, T and KiB, MiB, GiB, TiB are powers of 1024; KB, MB, GB, TB are powers of 1000. */
 export function size(min: string, max: string): Amount {
   return amount(SIZE_UNITS, { min, max, such: 'a size (such as 4096, 512KiB or 1MiB)' })
 }
 
-/** Milliseconds. Refuses a number without a unit, which could mean seconds or days. */
+/** Parses a duration to milliseconds. Refuses a number without a unit, which could mean seconds or days. */
 export function duration(min: string, max: string): Amount {
   return amount(DURATION_UNITS, { min, max, such: 'a duration (such as 60s, 15m, 1h or 365d)' })
 }
 
-/** A parser of what `read` makes of a text without the blanks around it; null is a text with this problem. */
+/** Builds a parser from `read`, which gets the trimmed text and returns null for one with `problem`. */
 function reading<T>(read: (text: string) => T | null, problem: string): (text: string) => Parsed<T> {
   return (text) => {
     const value = read(text.trim())
@@ -102,7 +102,7 @@ export function port(text: string): Parsed<number> {
   return { problem: `${parsed.problem} (${hint})` }
 }
 
-/** An absolute path. Resolves a relative one from the current folder. */
+/** Parses a path to an absolute one. Resolves a relative path from the current folder. */
 export function path(text: string, os: OperatingSystem): Parsed<string> {
   const paths = os.platform === 'win32' ? win32 : posix
   if (text.trim() === '' || text.includes('\0')) return { problem: 'must be a path' }
@@ -111,7 +111,7 @@ export function path(text: string, os: OperatingSystem): Parsed<string> {
   return { value: paths.resolve(os.cwd, text) }
 }
 
-/** The last label must not be a number: `300.1.1.1` is a mistyped address. */
+/** Matches host names. The last label must not be a number: `300.1.1.1` is a mistyped address. */
 const HOST_NAME = /^(?=.{1,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z]([a-z\d-]{0,61}[a-z\d])?$/i
 
 export function host(text: string): Parsed<string> {
@@ -123,20 +123,20 @@ const networkHost = reading((text) => {
   return isIP(value) || HOST_NAME.test(value) ? value : null
 }, 'must be an address or a host name without a port, such as 127.0.0.1, :: or localhost')
 
-/** A path for a Unix socket. Its address has room for 107 bytes of it. */
+/** Parses `unix:` and a path. A socket address has room for 107 bytes of path. */
 const unixHost = reading((text) => {
   const socket = text.slice('unix:'.length)
   const isPath = posix.isAbsolute(socket) && !socket.endsWith('/') && !socket.includes('\0')
   return isPath && Buffer.byteLength(socket) <= 107 ? text : null
 }, 'must be unix: and an absolute path of at most 107 bytes, such as unix:/run/oncebox/http.sock')
 
-/** One label of a host name, in lower case. */
+/** Parses one label of a host name to lower case. Removes `.local`. */
 export const hostLabel = reading((text) => {
   const label = text.toLowerCase().replace(/\.local\.?$/, '')
   return /^[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/.test(label) ? label : null
 }, 'must be a name of letters, digits and dashes, such as oncebox for oncebox.local')
 
-/** `off`, or a value of another kind. */
+/** Parses `off` to null, and any other text by `parse`. */
 export function orOff<T>(parse: Parser<T>): Parser<T | null> {
   return (text, os) => {
     if (text.trim() === 'off') return { value: null }
@@ -145,7 +145,7 @@ export function orOff<T>(parse: Parser<T>): Parser<T | null> {
   }
 }
 
-/** An address with its port: `127.0.0.1:9100`, `[::1]:9100`; localhost is 127.0.0.1. */
+/** Parses an address with its port: `127.0.0.1:9100`, `[::1]:9100`. Reads localhost as 127.0.0.1. */
 export const addressAndPort = reading((text) => {
   const value = text.replace(/^localhost:/i, '127.0.0.1:')
   const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(value) ?? []
@@ -153,31 +153,31 @@ export const addressAndPort = reading((text) => {
   return isAddress && Number(digits) <= 65_535 ? value : null
 }, 'must be an address and a port, such as 127.0.0.1:9100 or [::1]:9100')
 
-/** Removes a trailing slash; keeps a path, for instances that are served below one. */
+/** Parses a URL. Removes trailing slashes; keeps a path, for instances that are served below one. */
 export const baseUrl = reading((text) => {
   const url = /^https?:\/\/[^?#]+$/i.test(text) ? URL.parse(text) : null
   if (url === null || url.username !== '' || url.password !== '') return null
   return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, '')
 }, 'must be an http or https URL without credentials, query or fragment, such as https://once.example')
 
-/** Like `baseUrl`, but adds a missing scheme. */
+/** Parses a URL like `baseUrl`, but adds a missing scheme. */
 export function serverUrl(text: string): Parsed<string> {
   return baseUrl(withScheme(text))
 }
 
-/** The origin of pages that may use the API, or `*` for any. Removes a trailing slash. */
+/** Parses an origin whose pages may use the API, or `*` for any. Removes a trailing slash. */
 export const corsOrigin = reading((text) => {
   const given = text.replace(/\/$/, '')
   return given === '*' ? given : parseOrigin(given)
 }, 'must be an origin, which has no path, such as https://app.example or http://localhost:3000, or * for any')
 
-/** A host that webhooks may name, with a port unless it is that of http or https. */
+/** Parses a host that webhooks may name, with a port unless it is the default of http or https. */
 export const webhookHost = reading(
   parsePlace,
   'must be a host, host:port or address, such as ntfy.sh, 192.168.1.5:8123 or [fd00::5]:80',
 )
 
-/** A single address, or a network in CIDR notation. */
+/** Parses an address, a network in CIDR notation, or `unix`. */
 export const network = reading((text) => {
   if (text === 'unix') return text
   const [address = '', ...prefix] = text.split('/')
@@ -199,10 +199,10 @@ const WORD = /^[!-~]{1,512}$/
 export const apiToken = shaped(WORD, 'must be one word, such as obx_…')
 export const accessKey = shaped(WORD, 'must be one word of letters, digits and signs')
 
-/** The URL of a bucket, as it was given: `bucketPlaceOf` reads it. */
+/** Checks the URL of a bucket and returns it unchanged; `bucketPlaceOf` parses it. */
 export function bucketUrl(text: string): Parsed<string> {
   const parsed = parseBucketPlace(text)
   if ('place' in parsed) return { value: text.trim() }
-  // It may hold a password or an access key where none belongs.
+  // The URL may contain a password or an access key where none belongs.
   return /@|secret|key|token|password/i.test(text) ? { ...parsed, isSecret: true } : parsed
 }

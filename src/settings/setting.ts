@@ -1,4 +1,4 @@
-// One row of the table of settings, and what is derived from it.
+// One row of the table of settings, and the names, texts and types derived from it.
 
 import { posix, win32 } from 'node:path'
 import {
@@ -22,32 +22,32 @@ export type Setting = {
   /** Placeholder for the value in the help. */
   placeholder: string
   parse: Parser<unknown>
-  /** The text that a person would type; null for no default. */
+  /** The default as a person would type it; null for none. */
   default: string | null | ((os: OperatingSystem) => string)
-  /** Describes the default when it depends on the place or is null. */
+  /** Describes the default when it depends on the operating system or is null. */
   defaultWords?: string
   /** The default with --lan, as a person would type it. */
   lan?: string
   /** The value of the flag when given without one. If absent, the flag requires a value. */
   bare?: string
-  /** The flag may repeat, and the variable is separated by commas; `parse` reads one item. */
+  /** A list: the flag may be repeated, the variable separates items by commas, `parse` reads one item. */
   list?: true
   /** `ONCEBOX_…_FILE` may name a file that contains the value. */
   file?: true
   /** Never shown. */
   secret?: true
-  /** What is shown in place of a text that holds a secret. */
+  /** Formats a text that contains a secret for display, without the secret. */
   show?: (text: string) => string
   /** It has no flag, because other users of the machine can see a command's arguments. */
   variableOnly?: true
-  /** A flag of one command alone, which no variable sets. */
+  /** A command's own flag, which no variable sets. */
   flagOnly?: true
-  /** The variable of other programs that is read when nothing else names a value. */
+  /** A variable of other programs, read when nothing else gives a value. */
   fallback?: string
   help: string
 }
 
-/** The columns that a kind of value has in common. */
+/** Columns that rows of the same kind of value share. */
 export const on = { placeholder: 'true|false', parse: truth, bare: 'true', default: 'true' }
 export const off = { ...on, default: 'false' }
 export const file = { placeholder: 'file', parse: path, default: null }
@@ -70,8 +70,8 @@ type Row = Omit<Setting, 'flag' | 'group'> & { flag?: string }
 type Section<Rows> = { readonly [K in keyof Rows]: Rows[K] & { flag: string; group: string } }
 
 /**
- * Completes the rows below one heading. The flag is the name in the configuration, unless a row has another
- * one.
+ * Completes the rows below one heading. The flag is derived from the name in the configuration unless a row
+ * states another.
  */
 export function section<const Rows extends Record<string, Row>>(group: string, rows: Rows): Section<Rows> {
   const complete = Object.entries(rows).map(([name, row]) => [name, { flag: flagOf(name), group, ...row }])
@@ -93,25 +93,25 @@ export type SettingValue<S extends Setting> = S extends { list: true }
 
 export type Values<T extends SettingsTable> = { [K in keyof T]: SettingValue<T[K]> }
 
-/** The environment variable of a setting, without the `_FILE` suffix. */
+/** Returns the environment variable of a setting, without the `_FILE` suffix. */
 export function variableOf(setting: Setting): string {
   return `ONCEBOX_${setting.flag.toUpperCase().replaceAll('-', '_')}`
 }
 
-/** Stands for the value of a flag that has none. No system passes NUL in an argument. */
+/** Represents the missing value of a flag. No system passes NUL in an argument. */
 export const NO_VALUE = '\0'
 
-/** What a person calls it: its flag, or its variable when it has none. */
+/** Returns the flag of a setting, or its variable when it has no flag. */
 export function nameOf(setting: Setting): string {
   return setting.variableOnly ? variableOf(setting) : `--${setting.flag}`
 }
 
-/** The default as the help and the README show it. */
+/** Returns the default as the help and the README show it. */
 export function defaultText(setting: Setting): string {
   return setting.defaultWords ?? (typeof setting.default === 'string' ? setting.default : 'none')
 }
 
-/** The platform's folder for the data of a user's programs. */
+/** Returns the platform's folder for the data of a user's programs. */
 export function defaultDataDir({ env, platform, home }: OperatingSystem): string {
   if (platform === 'win32') {
     return win32.join(env.LOCALAPPDATA || win32.join(home, 'AppData', 'Local'), 'Oncebox')

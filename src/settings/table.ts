@@ -1,4 +1,4 @@
-// The table of settings: for each one what it takes, its default and one line of help.
+// The table of settings: each with its parser, its default and one line of help.
 
 import type { SettingsTable, Values } from './setting.ts'
 import { lanSettings } from './table/lan.ts'

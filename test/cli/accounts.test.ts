@@ -21,7 +21,7 @@ describe('user add', () => {
     expect(trial.state.closed).toBe(1)
   })
 
-  test('asks twice on a terminal', async () => {
+  test('asks for the password twice on a terminal', async () => {
     const trial = createTrial({ answers: [PASSWORD, PASSWORD] })
     expect(await trial.run('user', 'add', 'ann@x', '--admin')).toBe(0)
     expect(trial.state.accounts).toMatchObject([{ password: PASSWORD, isAdmin: true }])
@@ -77,7 +77,7 @@ test('user password asks only when the account exists', async () => {
   expect(trial.state.accounts).toMatchObject([{ password: 'another good one' }])
 })
 
-describe('user password and what was made with the former one', () => {
+describe('user password and the tokens, links and webhooks of the account', () => {
   const NEXT = 'another good one'
   const MADE = '1 token, 2 invitations and password links, 1 webhook'
 
@@ -106,10 +106,10 @@ describe('user password and what was made with the former one', () => {
       `The password of ann@example.org is set, and its sessions have ended${left === 0 ? `. Revoked: ${MADE}` : ''}`,
     )
     expect(trial.err.some((line) => line.startsWith(`Not revoked: ${MADE} of ann`))).toBe(left === 1)
-    expect(trial.err.at(-1)).toMatch(/^These stay: its pushes, requests .*webhooks for everybody/)
+    expect(trial.err.at(-1)).toMatch(/^Not changed: its pushes, requests .*webhooks for all accounts/)
   })
 
-  test('links alone are asked about, too', async () => {
+  test('asks about an account that has links only', async () => {
     const trial = await withAnn({ answers: [NEXT, NEXT, ''] })
     trial.state.made = { links: 1, webhooks: 0 }
     expect(await trial.run('user', 'password', 'ann@example.org')).toBe(0)
@@ -120,7 +120,7 @@ describe('user password and what was made with the former one', () => {
   test.each([
     [[], 0],
     [['--keep-tokens'], 1],
-  ])('a script revokes it, and keeps it with a flag: %p', async (flags, left) => {
+  ])('in a script, revokes unless a flag keeps: %p', async (flags, left) => {
     const trial = await withMade({ input: NEXT })
     expect(await trial.run('user', 'password', 'ann@example.org', '--password-stdin', ...flags)).toBe(0)
     expect([trial.state.apiTokens.length, trial.state.made.webhooks]).toEqual([left, left])

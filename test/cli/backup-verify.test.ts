@@ -1,4 +1,4 @@
-// `oncebox backup verify`: what it says of a backup, and its exit codes.
+// `oncebox backup verify`: its output and exit codes.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -48,7 +48,7 @@ async function verify(...flags: string[]) {
   return { code, out: trial.out, err: trial.err, text: trial.text() }
 }
 
-test('a good backup is told with what it holds, and nothing is left of it', async () => {
+test('a good backup is described, and no temporary file remains', async () => {
   await makeBackup()
   const { code, out, err } = await verify()
   expect({ code, err }).toEqual({ code: 0, err: [] })
@@ -65,7 +65,7 @@ test('a good backup is told with what it holds, and nothing is left of it', asyn
   })
 })
 
-test('a key file is compared, wherever its flag stands', async () => {
+test('compares a key file, wherever its flag occurs', async () => {
   await makeBackup({ members: { 'instance.key': null } })
   expect((await verify()).text).toContain('not in it: a restore needs the key file')
   expect((await verify('--key-file', join(dataDir, 'instance.key'))).text).toContain(
@@ -78,7 +78,7 @@ test('a key file is compared, wherever its flag stands', async () => {
   expect((await verify('--key-file', '/nowhere')).code).toBe(1)
 })
 
-test('a damaged backup is one line, and the exit code 1', async () => {
+test('a damaged backup gets one line and exit code 1', async () => {
   await makeBackup()
   const whole = readFileSync(file)
   whole[whole.length - 9_000] = (whole[whole.length - 9_000] ?? 0) ^ 1
@@ -90,7 +90,7 @@ test('a damaged backup is one line, and the exit code 1', async () => {
   ])
 })
 
-test('a backup of a server whose disk had lost rows is told as such, with the exit code 1', async () => {
+test('a backup of a damaged database is reported, with exit code 1', async () => {
   await makeBackup()
   edit(join(dataDir, 'oncebox.db'), (database) =>
     database.run("UPDATE pushes SET kind = 'cake' WHERE id = 2"),
@@ -98,11 +98,11 @@ test('a backup of a server whose disk had lost rows is told as such, with the ex
   writeFileSync(file, await backupOf(dataDir))
   const { code, text } = await verify()
   expect(code).toBe(1)
-  expect(text).toContain('can be restored, but not all of it is as it was written')
+  expect(text).toContain('can be restored, but parts of it are damaged')
   expect(text).toContain('Damaged, and not restored: 1 row.')
 })
 
-test('a missing file, unknown flags and those of other commands are refused', async () => {
+test('refuses a missing file, unknown flags and flags of other commands', async () => {
   expect(await createTrial().run('backup', 'verify')).toBe(2)
   await makeBackup()
   for (const flags of [['--recipient', 'age1x'], ['--data-dir', '/x'], ['--nonsense'], ['another']])
@@ -113,7 +113,7 @@ test('a missing file, unknown flags and those of other commands are refused', as
   ])
 })
 
-test('the passphrase is asked, and a wrong one is told', async () => {
+test('asks for the passphrase, and reports a wrong one', async () => {
   await makeBackup({ seal: { passphrase: 'open sesame' } })
   const ask = (answer: string) => createTrial({ answers: [answer] })
   const [right, wrong] = [ask('open sesame'), ask('wrong')]

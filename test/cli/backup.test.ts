@@ -1,5 +1,4 @@
-// `oncebox backup` at the command line: what is refused before anything is written, and what is told at the
-// end.
+// `oncebox backup` at the command line: refusals before anything is written, and the report at the end.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -35,7 +34,7 @@ function createBackupTrial(given: Parameters<typeof createTrial>[0] = {}) {
   return trial
 }
 
-test('without FILE a dated name in the current folder is taken, and the end tells what is in it and how to check it', async () => {
+test('without FILE, writes a dated file into the current folder and reports its content and how to check it', async () => {
   const trial = createBackupTrial()
   expect(await trial.run('backup')).toBe(0)
   expect(readdirSync(room)).toEqual(['oncebox-backup-1970-01-01T00-00-00Z.tar'])
@@ -46,14 +45,14 @@ test('without FILE a dated name in the current folder is taken, and the end tell
   )
   expect(trial.out[1]).toStartWith('In it: 0 accounts, 0 pushes')
   expect(trial.out[1]).toContain('the instance key')
-  expect(trial.out[2]).toStartWith('Not in it: whatever opens a push')
+  expect(trial.out[2]).toStartWith('Not in it: the keys of pushes')
   expect(trial.out[3]).toBe(`Check it: oncebox backup verify ${file}`)
   expect(trial.err.join()).toContain(
     'warning: the instance key is in this backup, and the backup is not encrypted',
   )
 })
 
-test('without FILE, one more is made in --backup-dir, sealed as its settings say', async () => {
+test('without FILE, adds a backup to --backup-dir, encrypted as the settings say', async () => {
   const identity = await generateX25519Identity()
   const recipient = await identityToRecipient(identity)
   const folder = join(room, 'b')
@@ -77,7 +76,7 @@ describe('without FILE beside a running server', () => {
   const noted = (values: Record<string, string>) =>
     Object.entries(values).map(([flag, value]) => ({ flag, value, from: `--${flag}` }))
 
-  test('one more is made in its --backup-dir, sealed for all of its keys', async () => {
+  test('adds a backup to its --backup-dir, encrypted for all of its keys', async () => {
     const identities = await Promise.all([generateX25519Identity(), generateX25519Identity()])
     const recipients = await Promise.all(identities.map(identityToRecipient))
     const folder = join(room, 'of, the server')
@@ -94,7 +93,7 @@ describe('without FILE beside a running server', () => {
     expect(readdirSync(room)).toEqual(['of, the server'])
   })
 
-  test('the current folder is taken where it makes none, and a FILE or folder that is named wins', async () => {
+  test('uses the current folder if the server makes no backups; a named FILE or folder takes precedence', async () => {
     const trial = createBackupTrial()
     trial.state.serving = serving([{ flag: 'backup-dir', value: 'none', from: 'default' }])
     expect(await trial.run('backup')).toBe(0)
@@ -107,7 +106,7 @@ describe('without FILE beside a running server', () => {
   test.each<[string, Serving['settings']]>([
     ['cannot be read', null],
     ['make no sense', noted({ 'backup-dir': '/mnt/b', 'backup-keep': 'x' })],
-  ])('nothing is made when its settings %s, and the way out is named', async (_, settings) => {
+  ])('makes no backup when its settings %s, and names the remedy', async (_, settings) => {
     const trial = createBackupTrial()
     trial.state.serving = serving(settings)
     expect(await trial.run('backup')).toBe(1)
@@ -120,14 +119,14 @@ test.each([
   [['--backup-keep', '3'], 'need --backup-dir'],
   [['x.tar', '--backup-dir', '/mnt/b'], 'FILE and --backup-dir: give only one of them'],
   [['--backup-dir', '/mnt/b', '--backup-keep', '0'], '--backup-keep'],
-])('%p is refused before anything is written', async (args, problem) => {
+])('refuses %p before anything is written', async (args, problem) => {
   const trial = createBackupTrial()
   expect(await trial.run('backup', ...args)).toBe(2)
   expect(trial.err.join('\n')).toContain(problem)
   expect(readdirSync(room)).toEqual([])
 })
 
-test('a backup for a recipient is sealed, and has no warning', async () => {
+test('a backup for a recipient is encrypted, without a warning', async () => {
   const trial = createBackupTrial()
   const identity = await generateX25519Identity()
   const recipient = await identityToRecipient(identity)
@@ -137,7 +136,7 @@ test('a backup for a recipient is sealed, and has no warning', async () => {
   expect(trial.err).toEqual([])
 })
 
-test('a passphrase is asked for twice, or read from a file', async () => {
+test('asks for a passphrase twice, or reads it from a file', async () => {
   const asked = createBackupTrial({ answers: ['correct horse', 'correct horse'] })
   expect(await asked.run('backup', 'asked.age', '--passphrase')).toBe(0)
   expect(asked.err.slice(0, 2)).toEqual(['Passphrase of the backup', 'Again'])
@@ -153,7 +152,7 @@ test('a passphrase is asked for twice, or read from a file', async () => {
   expect(readdirSync(room).sort()).toEqual(['asked.age', 'passphrase', 'read.age'])
 }, 600_000)
 
-test('"-" streams to standard output, and tells the rest on standard error', async () => {
+test('"-" streams to standard output, and reports on standard error', async () => {
   const trial = createBackupTrial()
   expect(await trial.run('backup', '-')).toBe(0)
   const { manifest } = await readMembers(Buffer.from(trial.out.join(''), 'latin1'))
@@ -161,14 +160,14 @@ test('"-" streams to standard output, and tells the rest on standard error', asy
   expect(trial.err.join('\n')).toContain('Check it where it arrived: oncebox backup verify FILE')
 })
 
-test('a terminal is shown no backup', async () => {
+test('refuses to write a backup to a terminal', async () => {
   const trial = createBackupTrial({ isOutputTerminal: true })
   expect(await trial.run('backup', '-')).toBe(1)
   expect(trial.out).toEqual([])
   expect(trial.err.join()).toContain('name a FILE')
 })
 
-test('a reader that goes away is told of', async () => {
+test('reports a reader that closes the pipe early', async () => {
   const trial = createBackupTrial()
   trial.shell.writeBytes = async () => {
     throw Object.assign(new Error('broken pipe'), { code: 'EPIPE' })
@@ -177,7 +176,7 @@ test('a reader that goes away is told of', async () => {
   expect(trial.err.join()).toContain('what came out is not whole')
 })
 
-test('--json tells the same to programs', async () => {
+test('--json prints the report for programs', async () => {
   const trial = createBackupTrial()
   expect(await trial.run('backup', 'b.tar', '--json')).toBe(0)
   expect(JSON.parse(trial.out.join())).toMatchObject({
@@ -208,7 +207,7 @@ test.each([
   expect(readdirSync(room)).toEqual([])
 })
 
-test('a setting of the server that is wrong keeps nobody from a backup', async () => {
+test('an invalid setting of the server does not prevent a backup', async () => {
   const env = { ONCEBOX_DATA_DIR: dataDir, ONCEBOX_MIN_FREE_SPACE: '0', ONCEBOX_PORT: 'wrong' }
   expect(await createBackupTrial({ env }).run('backup')).toBe(0)
 })

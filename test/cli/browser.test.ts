@@ -1,4 +1,4 @@
-// Opening a browser: only on a desktop, through a file that nobody else can read.
+// Opening a browser: only on a desktop, through a file that other users cannot read.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import {
@@ -55,12 +55,12 @@ test.each<[NodeJS.Platform, string, string[]]>([
   expect(filePlaces({ platform, env: {}, home: '/home/ann', cwd: '/' }, dataDir)).toEqual(places)
 })
 
-test('the page leads to the link and nothing in it ends an attribute', () => {
+test('the page redirects to the link, whose characters cannot end an attribute', () => {
   expect(redirectPage(LINK)).toContain(`content="0; url=${LINK}"`)
   expect(redirectPage('http://a/"><script>&')).toContain('url=http://a/&quot;>&lt;script>&amp;"')
 })
 
-/** A desktop whose opener notes its arguments. */
+/** Sets up a desktop whose opener records its arguments. */
 function desktop(): { os: OperatingSystem; noted: string } {
   const noted = join(folder, 'noted')
   const bin = join(folder, 'bin')
@@ -74,7 +74,7 @@ function desktop(): { os: OperatingSystem; noted: string } {
   return { os: { platform: 'linux', env: { DISPLAY: ':0' }, home: folder, cwd: '/' }, noted }
 }
 
-test('the argument is a file for its owner alone, which goes when the server stops', async () => {
+test('the opener gets a file that only its owner can read and that is removed when the server stops', async () => {
   const { os, noted } = desktop()
   const remove = createOpenLink(os)({ link: LINK, dataDir: '/nowhere' })
   while (!existsSync(noted)) await Bun.sleep(5)
@@ -86,7 +86,7 @@ test('the argument is a file for its owner alone, which goes when the server sto
   expect(existsSync(argument)).toBe(false)
 })
 
-test('a file that a killed server left behind is replaced', async () => {
+test('replaces the file of a killed server', async () => {
   const { os, noted } = desktop()
   writeFileSync(join(folder, 'oncebox-setup-5100.html'), 'old', { mode: 0o666 })
   const remove = createOpenLink(os)({ link: LINK, dataDir: '/nowhere' })
@@ -97,7 +97,7 @@ test('a file that a killed server left behind is replaced', async () => {
   remove()
 })
 
-test('without an opener nothing is left, and nothing fails', async () => {
+test('without an opener, removes the file and does not fail', async () => {
   process.env.PATH = folder
   const os: OperatingSystem = { platform: 'linux', env: { DISPLAY: ':0' }, home: folder, cwd: '/' }
   createOpenLink(os)({ link: LINK, dataDir: folder })
@@ -105,7 +105,7 @@ test('without an opener nothing is left, and nothing fails', async () => {
   await waitUntil(() => !existsSync(file))
 })
 
-test('without a desktop no file is written', () => {
+test('without a desktop, writes no file', () => {
   createOpenLink({ platform: 'linux', env: {}, home: folder, cwd: '/' })({ link: LINK, dataDir: folder })
   expect(existsSync(join(folder, 'oncebox-setup-5100.html'))).toBe(false)
 })

@@ -67,7 +67,7 @@ needs('fish').describe('fish', () => {
 })
 
 needs('zsh').describe('zsh', () => {
-  // What zsh itself does with the words, it does for every program: it filters them, and completes values.
+  // zsh itself filters words and completes values, for every program, so that is not tested here.
   const untyped = CASES.filter(([words]) => /^-*$/.test(words.at(-1) ?? '') && !words.includes('--kind'))
 
   test.each(untyped)('%p', async (words, offered, not) => {
@@ -80,7 +80,7 @@ needs('zsh').describe('zsh', () => {
   })
 })
 
-test('a call without a shell is told every shell', async () => {
+test('a call without a shell lists all shells', async () => {
   const trial = createTrial()
   expect(await trial.run('completion')).toBe(2)
   for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {

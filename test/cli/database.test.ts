@@ -1,5 +1,4 @@
-// Commands where the database is PostgreSQL: those that are for a data folder refuse, and say what to do
-// instead.
+// Commands with a PostgreSQL database: those for a data folder refuse it, and say what to do instead.
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -13,7 +12,7 @@ const BY_VARIABLE = { ONCEBOX_DATABASE_URL: URL }
 const folder = mkdtempSync(join(tmpdir(), 'oncebox-new-key-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-describe('what is for a data folder refuses, and says what to do instead', () => {
+describe('a command for a data folder refuses PostgreSQL, and says what to do instead', () => {
   test.each([
     ['backup', ['backup', '/tmp/box.tar'], 'pg_dump'],
     ['restore', ['restore', '/tmp/box.tar', '--keep-tokens', '--yes'], 'expire-all'],
@@ -32,7 +31,7 @@ describe('what is for a data folder refuses, and says what to do instead', () =>
     }
   })
 
-  test('and their help does not offer the flag', async () => {
+  test('the help of these commands does not offer the flag', async () => {
     const trial = createTrial()
     await trial.run('backup', '--help')
     expect(trial.text()).not.toContain('--database-url')
@@ -40,7 +39,7 @@ describe('what is for a data folder refuses, and says what to do instead', () =>
 })
 
 describe('oncebox key new', () => {
-  test('makes a key that nobody else can read, and never over another file', async () => {
+  test('writes a key that only its owner can read, and never over another file', async () => {
     const path = join(folder, 'instance.key')
     const trial = createTrial()
     expect(await trial.run('key', 'new', path)).toBe(0)
@@ -53,7 +52,7 @@ describe('oncebox key new', () => {
     expect(readFileSync(path, 'utf8')).toBe(text)
   })
 
-  test('says what is wrong with the command line, or with the place', async () => {
+  test('explains a wrong command line or path', async () => {
     const trial = createTrial()
     expect(await trial.run('key', 'new')).toBe(2)
     expect(trial.text()).toContain('FILE is missing')
@@ -64,7 +63,7 @@ describe('oncebox key new', () => {
 })
 
 describe('account commands', () => {
-  test('open the database of a flag, a variable or a file, with its password', async () => {
+  test('open the database that a flag, a variable or a file names, with its password', async () => {
     const apart = { ONCEBOX_DATABASE_PASSWORD: 'apart' }
     for (const { env, args } of [
       { env: apart, args: ['--database-url', URL] },
@@ -83,7 +82,7 @@ describe('account commands', () => {
     expect(trial.err[0]).toContain('ONCEBOX_DATABASE_PASSWORD_FILE')
   })
 
-  test('take the flag of the key that servers need beside it', async () => {
+  test('accept --key-file, which servers need as well', async () => {
     const trial = createTrial()
     const flags = ['--database-url', URL, '--key-file', '/etc/oncebox/instance.key']
     expect(await trial.run('user', 'list', ...flags)).toBe(0)
@@ -110,7 +109,7 @@ test('oncebox expire-all is for PostgreSQL', async () => {
   expect(trial.text()).toContain('--database-url is missing')
 })
 
-test('oncebox expire-all says what is missing before it looks at anything', async () => {
+test('oncebox expire-all names missing flags before it opens anything', async () => {
   const trial = createTrial({ env: BY_VARIABLE })
   expect(await trial.run('expire-all')).toBe(2)
   expect(trial.text()).toContain('without a terminal to ask, --yes is needed')
@@ -119,7 +118,7 @@ test('oncebox expire-all says what is missing before it looks at anything', asyn
   expect(asked.text()).toContain('nothing answers there')
 })
 
-test('oncebox copy says all that is missing before it looks at anything, and asks before it leaves a source', async () => {
+test('oncebox copy names all missing flags before it opens anything, and asks before it retires a source', async () => {
   const trial = createTrial()
   expect(await trial.run('copy')).toBe(2)
   expect(trial.text()).toMatch(
@@ -139,7 +138,7 @@ test('oncebox config shows the address without its password', async () => {
   expect(trial.text()).not.toMatch(/s3cret|apart/)
 })
 
-test('a wrong address is told without repeating it', async () => {
+test('a wrong address is reported without repeating it', async () => {
   const trial = createTrial({ env: { ONCEBOX_DATABASE_URL: `${URL}?sslmode=s3cret` } })
   expect(await trial.run('config')).toBe(2)
   expect(trial.text()).toContain('ONCEBOX_DATABASE_URL (hidden)')

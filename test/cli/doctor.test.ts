@@ -1,9 +1,9 @@
-// How `oncebox doctor` prints what it found.
+// The output of `oncebox doctor`.
 
 import { expect, test } from 'bun:test'
 import { createTrial } from './trial.ts'
 
-test('oncebox doctor prints each finding on one line, whatever it quotes', async () => {
+test('oncebox doctor prints each finding on one line, even if it quotes line breaks', async () => {
   const trial = createTrial()
   const said = 'One serves the database: evil\n ok   everything is fine \x1b[2J.'
   trial.state.findings = [{ part: 'nodes', state: 'problem', said, remedy: 'Stop it.\n→ Or not.' }]

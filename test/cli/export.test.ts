@@ -45,7 +45,7 @@ const signedIn = (url = server.url, given: Parameters<typeof createTrial>[0] = {
 type Exported = { url_token: string; name: string; note: string; logs: { kind: string }[] }
 
 describe('as JSON', () => {
-  test('a file has every push with its log, for its owner alone', async () => {
+  test('writes every push with its log to a file that only its owner can read', async () => {
     const trial = signedIn()
     expect([await trial.run('export', at('list.json')), trial.err]).toEqual([
       0,
@@ -67,7 +67,7 @@ describe('as JSON', () => {
     expect(readdirSync(folder)).toEqual(['list.json'])
   })
 
-  test.each([[], ['-']])('standard output has the same: %j', async (...words) => {
+  test.each([[], ['-']])('writes the same to standard output: %j', async (...words) => {
     const trial = signedIn()
     expect(await trial.run('export', ...words)).toBe(0)
     expect(JSON.parse(trial.out.join('')).pushes).toHaveLength(PUSHES)
@@ -129,7 +129,7 @@ describe('nothing is written', () => {
     })
     const trial = signedIn(url)
     expect(await trial.run('export', at('list.json'))).toBe(1)
-    expect(trial.text()).toContain('was made by another program meanwhile')
+    expect(trial.text()).toContain('was created by another program meanwhile')
     expect([readFileSync(at('list.json'), 'utf8'), readdirSync(folder)]).toEqual(['mine', ['list.json']])
   })
 
@@ -140,7 +140,7 @@ describe('nothing is written', () => {
   })
 })
 
-describe('whole', () => {
+describe('the export is complete', () => {
   test('while pushes are made and expire', async () => {
     const [, second = ''] = made.slice(51)
     let asked = 0
@@ -159,7 +159,7 @@ describe('whole', () => {
     expect(made.filter((urlToken) => !tokens.includes(urlToken))).toEqual([])
   })
 
-  test('from a busy server, which gets its time however often it asks for it', async () => {
+  test('from a busy server, however often it throttles the client', async () => {
     let asked = 0
     const url = fake((request) => {
       asked += 1
@@ -172,7 +172,7 @@ describe('whole', () => {
     expect(trial.err.filter((line) => line.includes('asks to wait')).length).toBeGreaterThan(0)
   }, 600_000)
 
-  test('from a server that knows page numbers only', async () => {
+  test('from a server that supports only page numbers', async () => {
     const url = fake((request) => forward(request, (asked) => asked.searchParams.delete('before')))
     const trial = signedIn(url)
     expect(await trial.run('export')).toBe(0)
@@ -180,7 +180,7 @@ describe('whole', () => {
     expect(made.filter((urlToken) => !tokens.includes(urlToken))).toEqual([])
   })
 
-  test('except for what the disk of the server has damaged, which is told', async () => {
+  test('except for pushes and logs that are damaged on the server, which are reported', async () => {
     const url = fake((request) => {
       const isLog = request.url.includes(`${made[70]}/audit`)
       return isLog ? Response.json({ error: 'internal-error' }, { status: 500 }) : forward(request)

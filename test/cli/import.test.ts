@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const COMMAND = ['import', 'password-pusher']
 
-/** Runs the command line, and keeps what the import is asked for. */
+/** Runs the command line and returns the options that the import gets. */
 async function wishOf(args: string[], given: { env?: Record<string, string> } = {}) {
   const trial = createTrial({ env: given.env ?? {} })
   const wishes: ImportWish[] = []
@@ -32,7 +32,7 @@ async function wishOf(args: string[], given: { env?: Record<string, string> } = 
 const ADDRESS = 'postgres://pwpush@db/pwpush'
 const WITH_PASSWORD = 'postgres://pwpush:in-address@db/pwpush'
 
-test('the password of a server comes from a file, the address, or the variable of its own client, in this order', async () => {
+test("the password of a source database comes from a file, the address, or its client's variable, in this order", async () => {
   const path = join(folder, 'pw.txt')
   writeFileSync(path, 'from file\n')
   const env = { PGPASSWORD: 'pg', MYSQL_PWD: 'my' }
@@ -45,7 +45,7 @@ test('the password of a server comes from a file, the address, or the variable o
   expect(await passwordOf('--database', 'file.sqlite3')).toBeNull()
 })
 
-test('a password on the command line is warned of, and never repeated', async () => {
+test('warns of a password on the command line without repeating it', async () => {
   const { text, code } = await wishOf(['--database', WITH_PASSWORD])
   expect(code).toBe(0)
   expect(text).toContain('--database-password-file')
@@ -70,7 +70,7 @@ test.each([
   ],
   [['--database', 'x', '--dry-run', '--verify'], 'give only one of them'],
   [['--database', 'x', '--dry'], 'unknown flag --dry'],
-])('%j is refused as misuse, without its password', async (args, problem) => {
+])('refuses %j as wrong usage, without repeating the password', async (args, problem) => {
   const { code, text, wish } = await wishOf(args)
   expect(code).toBe(2)
   expect(text).toContain(problem)

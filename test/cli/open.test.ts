@@ -26,7 +26,7 @@ describe('oncebox open', () => {
     expect(trial.pages).toEqual(['http://localhost:5100'])
   })
 
-  test('shows the link that makes the administrator, also without a terminal, and keeps it in the file', async () => {
+  test('opens the setup link, also without a terminal, and keeps it in the file', async () => {
     const trial = createTrial()
     trial.state.setupPath = '/welcome/abc'
     const ended = trial.run('open')
@@ -38,7 +38,7 @@ describe('oncebox open', () => {
     expect(await ended).toBe(0)
   })
 
-  test('shows the server that runs and starts no other', async () => {
+  test('shows a running server and starts no other', async () => {
     const trial = createTrial()
     trial.state.serving = RUNNING
     expect(await trial.run('open')).toBe(0)
@@ -63,14 +63,14 @@ describe('oncebox open', () => {
     expect(trial.pages).toEqual([])
   })
 
-  test('names the socket that no browser opens', async () => {
+  test('names the socket, which no browser can open', async () => {
     const trial = createTrial()
     trial.state.serving = { ...RUNNING, socket: '/run/oncebox/http.sock' }
     expect(await trial.run('open')).toBe(1)
     expect(trial.err[0]).toContain('listens on /run/oncebox/http.sock')
   })
 
-  test('--stop stops the server that runs, and says when there is none', async () => {
+  test('--stop stops a running server, and says when there is none', async () => {
     const trial = createTrial()
     trial.state.serving = RUNNING
     expect(await trial.run('open', '--stop')).toBe(0)
@@ -89,7 +89,7 @@ describe('oncebox without arguments', () => {
     expect(trial.pages).toEqual([RUNNING.url])
   })
 
-  test('serves in a terminal of another machine', async () => {
+  test('serves when run over SSH', async () => {
     const trial = createTrial({ platform: 'darwin', env: { SSH_TTY: '/dev/ttys001' } })
     trial.state.serving = RUNNING
     await serve(trial)
@@ -97,7 +97,7 @@ describe('oncebox without arguments', () => {
     expect(trial.pages).toEqual([])
   })
 
-  test('keeps the window of Windows open when it cannot start', async () => {
+  test('keeps the window open on Windows when it cannot start', async () => {
     const trial = createTrial({ platform: 'win32', env: { ONCEBOX_PORT: 'x' }, answers: [''] })
     expect(await trial.run()).toBe(2)
     expect(trial.err.at(-1)).toBe('Press Enter to close this window. ')

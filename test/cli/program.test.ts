@@ -99,7 +99,7 @@ test.each<[string, boolean]>([
   expect(trial.state.config?.anonymousAccess).toBe(expected)
 })
 
-test('config says, beside its table, when the build has no release keys', async () => {
+test('config reports that the build has no release keys', async () => {
   const trial = createTrial()
   expect(await trial.run('config')).toBe(0)
   expect(trial.err).toEqual([findKeysProblem()].filter((said) => said !== null))
@@ -175,13 +175,13 @@ describe('help', () => {
   test('has a text for every flag of a command, and for no other', () => {
     for (const { name, flags = {} } of COMMANDS) {
       const told = [...pageOf(name).flags].filter(([, text]) => text !== '').map(([flag]) => flag)
-      // The flag that many commands share says what it does itself.
+      // A flag that many commands share has its text in the code, not in the manual.
       const own = Object.values<Setting>(flags).filter(({ help }) => help === '')
       expect(told, name).toEqual(own.map(({ flag }) => flag))
     }
   })
 
-  test('is shown for a group without a command, with an error code', async () => {
+  test('is shown for a group without a command, with an exit code for wrong usage', async () => {
     const trial = createTrial()
     expect(await trial.run('user')).toBe(2)
     expect(trial.out).toEqual([])

@@ -1,4 +1,4 @@
-// `oncebox restore`: what it asks and tells, and that it asks before anything is done.
+// `oncebox restore`: its questions and output, and that it asks before it changes anything.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -34,7 +34,7 @@ const SETTINGS = {
   ],
 }
 
-/** Of a server with one push, and an account with one token unless `accounts` is 0. */
+/** Makes a backup of a server with one push, and an account with one token unless `accounts` is 0. */
 async function makeBackup({
   accounts = 1,
   ...parts
@@ -50,7 +50,7 @@ async function makeBackup({
 const restore = (trial: ReturnType<typeof createTrial>, ...flags: string[]) =>
   trial.run('restore', file, '--data-dir', target, ...flags)
 
-test('without a terminal it needs to know what becomes of the tokens, before it reads anything', async () => {
+test('without a terminal, requires the decision about tokens before it reads anything', async () => {
   const trial = createTrial()
   expect(await restore(trial)).toBe(2)
   expect(trial.text()).toContain('--keep-tokens or --revoke-tokens is needed')
@@ -58,7 +58,7 @@ test('without a terminal it needs to know what becomes of the tokens, before it 
   expect(await createTrial({ answers: [] }).run('restore')).toBe(2)
 })
 
-test('without a terminal it tells the plan, restores, and says what to do next', async () => {
+test('without a terminal, prints the plan, restores, and says what to do next', async () => {
   await makeBackup({ members: { 'settings.json': JSON.stringify(SETTINGS) } })
   const trial = createTrial()
   expect(await restore(trial, '--revoke-tokens')).toBe(0)
@@ -80,7 +80,7 @@ test('without a terminal it tells the plan, restores, and says what to do next',
   expect(existsSync(join(target, 'oncebox.db'))).toBe(true)
 })
 
-test('at a terminal it asks about the tokens, and then whether to go on', async () => {
+test('at a terminal, asks about the tokens, and then for confirmation', async () => {
   await makeBackup()
   for (const answers of [['keep', 'n'], ['keep', ''], ['perhaps'], ['']]) {
     const trial = createTrial({ answers })
@@ -93,7 +93,7 @@ test('at a terminal it asks about the tokens, and then whether to go on', async 
   expect(trial.out.at(-1)).toBe('All other settings were at their defaults when the backup was made.')
 })
 
-test('at a terminal with --yes it asks about the tokens alone, and with a flag about nothing', async () => {
+test('at a terminal with --yes, asks only about the tokens, and with a flag for them asks nothing', async () => {
   await makeBackup()
   expect(await restore(createTrial({ answers: ['revoke'] }), '--yes')).toBe(0)
   rmSync(target, { recursive: true })
@@ -102,14 +102,14 @@ test('at a terminal with --yes it asks about the tokens alone, and with a flag a
   expect(trial.err.join('\n')).not.toContain('[')
 })
 
-test('a backup without tokens leads to no question about them', async () => {
+test('asks nothing about tokens if the backup has none', async () => {
   await makeBackup({ accounts: 0 })
   const trial = createTrial({ answers: ['y'] })
   expect(await restore(trial)).toBe(0)
   expect(trial.text()).not.toContain('API tokens are')
 })
 
-test('what is refused is one line, and the exit code 1', async () => {
+test('a refusal is one line, with exit code 1', async () => {
   await makeBackup()
   const missing = createTrial()
   expect(await missing.run('restore', '/nowhere.tar', '--data-dir', target, '--keep-tokens')).toBe(1)
@@ -123,7 +123,7 @@ test('what is refused is one line, and the exit code 1', async () => {
   expect(nonsense.err).toHaveLength(1)
 })
 
-test('without a terminal a passphrase comes from a file', async () => {
+test('without a terminal, reads a passphrase from a file', async () => {
   await makeBackup({ seal: { passphrase: 'open sesame' } })
   const trial = createTrial()
   expect(await restore(trial, '--keep-tokens')).toBe(1)

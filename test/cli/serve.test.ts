@@ -49,7 +49,7 @@ test('without a terminal, a file contains the link, for every address of this co
   expect(trial.state.keptLink).toBe('http://localhost:5100/welcome/abc\nhttp://192.168.1.20:5100/welcome/abc')
 })
 
-test('with a base URL, everybody uses that, and the first address is still the one that is bound', async () => {
+test('with a base URL, other computers use that, and the first address is still the bound one', async () => {
   const trial = createTrial({ isOutputTerminal: true, env: { ONCEBOX_BASE_URL: 'https://once.example/' } })
   trial.state.setupPath = '/welcome/abc'
   expect(await start(trial)).toEqual([
@@ -93,12 +93,12 @@ describe('the browser', () => {
     const links = trial.opened.map(({ link }) => link)
     trial.signal()
     expect(await ended).toBe(0)
-    // What was written for it does not outlive the server.
+    // The file for the browser does not outlive the server.
     expect(trial.opened).toEqual([])
     return links
   }
 
-  test('opens at the page that makes the administrator', async () => {
+  test('opens at the setup link', async () => {
     expect(await opened()).toEqual(['http://localhost:5100/welcome/abc'])
   })
   test('stays closed when standard output is not a terminal', async () => {
@@ -112,7 +112,7 @@ describe('the browser', () => {
   })
 })
 
-test('a wish to reload reloads, also one from during the start, and does not stop the server', async () => {
+test('SIGHUP reloads without stopping the server, even if it arrived during the start', async () => {
   const trial = createTrial()
   const start = trial.app.startServer
   trial.app.startServer = (...given) => {
@@ -183,7 +183,7 @@ test.each([
   ['EACCES', 'Listening on port 5100 of ::1 is not permitted: choose a --port from 1024 on.'],
   ['EADDRNOTAVAIL', '::1 is not an address of this machine: choose another --host.'],
   ['EAFNOSUPPORT', expect.stringContaining('--host 127.0.0.1')],
-])('%s while listening is explained', async (code, message) => {
+])('explains %s while listening', async (code, message) => {
   const trial = createTrial()
   trial.app.startServer = async () => {
     throw Object.assign(new Error('Is port 5100 in use?'), { code, syscall: 'listen', address: '::1' })
@@ -192,7 +192,7 @@ test.each([
   expect(trial.err.map((line) => line.replace('oncebox: ', ''))).toEqual([message])
 })
 
-test('a port below 1024 without the right for it is refused with each remedy', async () => {
+test('explains a refused port below 1024 with each remedy', async () => {
   const trial = createTrial()
   trial.app.startServer = async () => {
     throw Object.assign(new Error('no'), { code: 'EACCES', syscall: 'listen', address: '0.0.0.0' })

@@ -1,4 +1,4 @@
-// The uptime of the machine, finer than its seconds.
+// The uptime of the machine, in milliseconds although Bun reports seconds.
 
 import { expect, test } from 'bun:test'
 import { createUptime } from '../../src/cli/shell.ts'
@@ -17,7 +17,7 @@ function start() {
   return { uptime, pass, sleep, machine }
 }
 
-test('it counts what passes within a second of the machine', () => {
+test('the uptime advances by milliseconds between two seconds of the machine', () => {
   const { uptime, pass } = start()
   const first = uptime()
   for (let step = 1; step <= 40; step += 1) {
@@ -27,7 +27,7 @@ test('it counts what passes within a second of the machine', () => {
   }
 })
 
-test('it does not drift from the machine in a year', () => {
+test('the uptime does not drift from the machine within a year', () => {
   const { uptime, pass, machine } = start()
   for (let hour = 0; hour < 365 * 24; hour += 1) {
     pass(HOUR / SECOND)
@@ -36,7 +36,7 @@ test('it does not drift from the machine in a year', () => {
   }
 })
 
-test('it counts the time in which the machine slept', () => {
+test('the uptime includes the time in which the machine slept', () => {
   const { uptime, sleep } = start()
   const first = uptime()
   sleep(3600)

@@ -34,7 +34,7 @@ test('a wide terminal gets one line a push, with aligned columns', () => {
   expect(new Set(lines.slice(1).map(column)).size).toBe(1)
 })
 
-test('a usual terminal gets the link on a line of its own', () => {
+test('a terminal of 80 columns gets the link on a line of its own', () => {
   expect(at(80).slice(0, 3)).toEqual([
     expect.stringMatching(/^CREATED +KIND +NAME +LEFT$/),
     expect.stringMatching(/^2026-11-20 22:47 {2}text {2}to Bob +4 views, 7 days$/),

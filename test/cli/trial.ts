@@ -95,9 +95,9 @@ export function createTrial(
   const { app, state } = createMemoryApp()
   return {
     ...{ out, err, exits, opened, pages, stoppedProcesses, shell, app, state },
-    /** The whole standard output and standard error, for loose expectations. */
+    /** Returns all of standard output and standard error, for loose expectations. */
     text: () => [...out, ...err].join('\n'),
-    /** Resolves once the server says where it is. */
+    /** Resolves once the server has printed its address. */
     isReady: () => waitUntil(() => out.length > 0, 1),
     signal: (wish: 'stop' | 'reload' = 'stop') => {
       for (const listener of signals) listener(wish)

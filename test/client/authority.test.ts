@@ -1,4 +1,4 @@
-// What a client makes of the fingerprints that people type.
+// How a client parses typed fingerprints.
 
 import { expect, test } from 'bun:test'
 import { normalFingerprint } from '../../src/client/authority.ts'

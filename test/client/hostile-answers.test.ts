@@ -1,4 +1,4 @@
-// Hostile answers of a server to the client commands: contents, links, control characters and endless bodies.
+// Hostile answers to the client commands: contents, links, control characters and endless bodies.
 
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
@@ -177,7 +177,7 @@ describe('names and links of files', () => {
       expect(code).toBe(0)
       expect(err.length).toBeLessThan(1000)
       expect(readdirSync(path('in')).filter((name) => name.endsWith('.txt'))).toHaveLength(1)
-      // Tenths of a second on a quiet machine; what is looked at whole takes minutes.
+      // Takes tenths of a second on an idle machine; a parse of the whole link would take minutes.
       expect(workedMs() - began).toBeLessThan(5000)
     },
   )
@@ -193,7 +193,7 @@ describe('names and links of files', () => {
     expect(workedMs() - began).toBeLessThan(5000)
   })
 
-  test('a list of files in a text is read with the same care', async () => {
+  test('a list of files in a string is checked the same way', async () => {
     const { code } = await getFile(serve(() => pushOf({ files: '['.repeat(MIB) })))
     expect(code).toBe(1)
   })
@@ -257,7 +257,7 @@ describe('endless responses', () => {
     const began = workedMs()
     const { code } = await run(['get', `${url}/p/${TOKEN}`, '--json'])
     expect(code).toBe(1)
-    // Two tenths of a second on a quiet machine; what is parsed takes minutes.
+    // Takes two tenths of a second on an idle machine; parsing would take minutes.
     expect(workedMs() - began).toBeLessThan(30_000)
   })
 
@@ -265,17 +265,17 @@ describe('endless responses', () => {
     ['says nothing', ''],
     ['stops within its head', 'HTTP/1.1 200 OK\r\nContent-'],
     ['stops within its body', 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{'],
-  ])('a server that %s is given up', async (_, words) => {
+  ])('the client gives up on a server that %s', async (_, words) => {
     const url = await serveRaw((socket) => socket.write(words))
     const stop = startStopwatch()
     const impatient = { patienceMs: LITTLE_PATIENCE_MS }
     expect((await run(['get', `${url}/p/${TOKEN}`], impatient)).code).toBe(5)
     expect((await run(['push', '--server', url], impatient)).code).toBe(5)
-    // Two seconds on a quiet machine.
+    // Takes two seconds on an idle machine.
     expect(stop()).toBeLessThan(20_000)
   })
 
-  test('a server that sends a byte now and then is given up', async () => {
+  test('the client gives up on a server that trickles bytes', async () => {
     const url = await serveRaw((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{')
       const timer = setInterval(() => socket.write(' '), LITTLE_PATIENCE_MS / 8)
@@ -286,7 +286,7 @@ describe('endless responses', () => {
     expect(err).toContain('took too long')
   })
 
-  test('a list without an end is given up', async () => {
+  test('the client gives up on a list without an end', async () => {
     const report = { pushes: 0, damagedPushes: 0, damagedLogs: 0 }
     const list = async () => ({ pushes: [], leftOut: 50, members: [], answer: [] })
     const audit = async () => ({ entries: [], members: [], answer: {} })
@@ -305,21 +305,21 @@ describe('endless responses', () => {
   })
 })
 
-test('another success than the one of this API is told as such', async () => {
+test('a success status that this API does not use is reported', async () => {
   const url = serve(() => pushOf({ html_url: 'http://x/p/abcdefgh' }))
   const { code, err } = await run(['push', '--server', url, 'x'])
   expect(code).toBe(1)
-  expect(err).toContain('HTTP 200 where this API has 201')
+  expect(err).toContain('HTTP 200 where this API answers 201')
 })
 
-test('a version that is no text is not a bug of the client', async () => {
+test('a version that is not text is not reported as a bug of the client', async () => {
   const version = { toString: 1, valueOf: 1 }
   const url = serve(() => Response.json({ application_version: version, limits: {} }))
   const { code, err } = await run(['login', url, '--anonymous'])
   expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('Oncebox unknown') })
 })
 
-test('a link without a host is not called unencrypted, where nothing is encrypted', async () => {
+test('a link without a host is not called unencrypted when the server is plain http as well', async () => {
   const url = serve(() => Response.json({ url_token: TOKEN, html_url: 'http://[' }, { status: 201 }))
   const { code, err } = await run(['push', '--server', url])
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('not a plain web address') })

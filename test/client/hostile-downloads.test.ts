@@ -48,7 +48,7 @@ describe('a download', () => {
       asked += 1
       return new Response('x')
     })
-    expect(await getFile(url)).toMatchObject({ code: 1, err: expect.stringContaining('room') })
+    expect(await getFile(url)).toMatchObject({ code: 1, err: expect.stringContaining('more than are free') })
     expect(asked).toBe(0)
   })
 
@@ -79,7 +79,7 @@ describe('a download', () => {
     expect(seen).toEqual([])
   })
 
-  test('that receives only a few bytes at each try is given up', async () => {
+  test('that receives only a few bytes at each attempt is given up', async () => {
     let tries = 0
     const url = withFile(1_000_000, () => {
       tries += 1
@@ -165,7 +165,7 @@ describe('a link of a server to another address', () => {
     expect(await step(server, link)).toEqual(expected)
   })
 
-  test('through a proxy is refused for near addresses, and otherwise left to the proxy', async () => {
+  test('through a proxy is refused for near addresses, and otherwise resolved by the proxy', async () => {
     await expect(step('http://unknown.example', 'http://127.0.0.1/x', true)).rejects.toThrow('nearer')
     expect(await step('http://unknown.example', 'http://other.example/x', true)).toEqual([])
   })

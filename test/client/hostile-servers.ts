@@ -1,5 +1,4 @@
-// What the tests of hostile servers share: servers that answer as a test wants, and commands that give up
-// soon.
+// Shared by the tests of hostile servers: fake servers, and commands with short timeouts.
 
 import { afterEach, beforeEach } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,9 +14,9 @@ export type Answer = (request: Request) => Response | Promise<Response>
 
 export const GIB = 1024 ** 3
 export const MIB = 1024 ** 2
-/** Of a client that waits for nothing, also on a busy machine. */
+/** Timeout of a client that should not time out, even on a busy machine. */
 const PATIENCE_MS = 30_000
-/** Of a client that is to give up. */
+/** Timeout of a client that should give up. */
 export const LITTLE_PATIENCE_MS = 400
 export const TOKEN = 'abcdefgh'
 
@@ -69,14 +68,14 @@ export function useHostileServers() {
 
   async function run(argv: string[], { patienceMs = PATIENCE_MS, ...given }: Given = {}) {
     const trial = createTrial({ home: folder, input: 'secret', ...given })
-    // The same client, with other patience.
+    // The same client, with another timeout.
     trial.app.openClient = async (asked) =>
       createClient({ ...asked, userAgent: 'test', patienceMs, newBoundary: () => 'boundary' })
     const code = await trial.run(...argv)
     return { code, out: trial.out.join('\n'), err: trial.err.join('\n'), all: trial.text() }
   }
 
-  /** The JSON of a push with one file at `url`, and the response for the file. */
+  /** Builds the JSON of a push with one file at `url`, and the response for the file. */
   function withFile(size: number | null, answer: Answer): string {
     const url: string = serve((request) => {
       if (new URL(request.url).pathname !== '/file')
@@ -103,7 +102,7 @@ export function flood(socket: Socket, chunk: Buffer): void {
   more()
 }
 
-/** Sends these bytes and then closes the connection. */
+/** Sends the bytes and then closes the connection. */
 export function cutOff(bytes: Uint8Array): ReadableStream {
   let sent = false
   return new ReadableStream({

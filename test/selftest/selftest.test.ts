@@ -1,4 +1,4 @@
-// The self-test itself: it finds what does not hold.
+// The self-test itself: it finds broken promises.
 
 import { expect, test } from 'bun:test'
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const LIAR = [process.execPath, resolve(import.meta.dir, '../support/lying-serve
 const KILLS = 'What was acknowledged survives kill -9'
 const DISK = 'Nothing on the disk can be read'
 
-/** A lie, and what is found for which promise. */
+/** A server's lie, and the fault that is found for each promise. */
 test.each<[lie: string, faults: Record<string, string>]>([
   [
     'one view more',
@@ -36,7 +36,7 @@ test.each<[lie: string, faults: Record<string, string>]>([
     const found = findings.find((finding) => finding.promise === promise)
     expect(found?.faults.join('\n')).toContain(fault)
   }
-  // Its own folder is gone.
+  // The self-test has removed its own folder.
   expect(readdirSync(folder)).toEqual(['lie'])
   chmodSync(folder, 0o700)
   rmSync(folder, { recursive: true })

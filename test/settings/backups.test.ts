@@ -1,4 +1,4 @@
-// The settings of a server's own backups: keys of age, and what makes no sense together.
+// The settings of scheduled backups: age keys, and contradictions.
 
 import { describe, expect, test } from 'bun:test'
 import { ageRecipient } from '../../src/domain/age-recipient.ts'
@@ -19,7 +19,7 @@ function read(flags: Record<string, string[]>) {
 const problemsOf = (flags: Record<string, string[]>) => (read(flags).problems ?? []).join('\n')
 
 describe('a public key of age', () => {
-  test('is taken as it is, with blanks around it', () => {
+  test('is accepted with blanks around it', () => {
     expect(ageRecipient(` ${KEY}\n`)).toEqual({ value: KEY })
   })
 
@@ -34,13 +34,13 @@ describe('a public key of age', () => {
     expect(ageRecipient(text)).toMatchObject({ problem: expect.stringContaining('public key of age') })
   })
 
-  test('may be given several times, and in a list', () => {
+  test('may be repeated, and given in a list', () => {
     expect(
       read({ 'backup-dir': ['/mnt/b'], 'backup-recipient': [`${KEY},${KEY}`, KEY] }).config?.backupRecipients,
     ).toEqual([...[KEY, KEY, KEY]])
   })
 
-  test('is no secret key, which is never repeated', () => {
+  test('must not be a secret key, which is refused without repeating it', () => {
     const problems = problemsOf({ 'backup-dir': ['/mnt/b'], 'backup-recipient': [SECRET] })
     expect(problems).toContain('--backup-recipient (hidden): must be a public key of age')
     expect(problems).not.toContain('GFPYYS')

@@ -1,11 +1,11 @@
-// Names, texts and colours of an operator: what is refused, and how the message helps.
+// An operator's names, texts and colours: refusals and their messages.
 
 import { expect, test } from 'bun:test'
 import { brandColor, plainText } from '../../src/settings/brand-parsers.ts'
 
 const os = { env: {}, platform: 'linux', home: '/home/ann', cwd: '/srv' } as const
 
-test('a text is one line of plain text', () => {
+test('a text must be one line of plain text', () => {
   const parse = (text: string) => plainText(10)(text, os)
   expect(parse(' Ärzte & Co ')).toEqual({ value: 'Ärzte & Co' })
   expect(parse('1 < 2 > 1')).toEqual({ value: '1 < 2 > 1' })
@@ -15,7 +15,7 @@ test('a text is one line of plain text', () => {
   for (const hidden of ['a\nb', 'a\u0000', '\u202eab', 'a\u2066'])
     expect(parse(hidden)).toEqual({ problem: 'must be one line without invisible characters' })
   for (const html of ['<b>x</b>', 'a</p>', '<!-- -->', '<svg'])
-    expect(parse(html)).toEqual({ problem: 'must be plain text, because the pages show HTML as it is' })
+    expect(parse(html)).toEqual({ problem: 'must be plain text, because the pages do not render HTML' })
 })
 
 test('a colour that is hard to read is refused with its contrast and a better one', () => {

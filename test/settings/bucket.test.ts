@@ -1,4 +1,4 @@
-// The settings of a bucket: what has to come with its URL, and where the access key is read from.
+// The settings of a bucket: what its URL needs, and where the access key is read from.
 
 import { expect, test } from 'bun:test'
 import { bucketSettingsOf } from '../../src/settings/bucket.ts'
@@ -33,7 +33,7 @@ test('the access key comes from variables, else from files, else from the variab
   })
 })
 
-test('no flag takes the access key, which others could see', () => {
+test('the access key has no flag, because other users could see it', () => {
   const { config } = read({ ...FLAGS, 's3-access-key-id': ['seen'] }, AWS)
   expect(config?.s3AccessKeyId).toBe('aws-id')
 })
@@ -42,11 +42,11 @@ test.each([
   ['the key file', { 'files-url': [URL] }, AWS, '--files-url needs --key-file'],
   ['the access key', FLAGS, {}, 'ONCEBOX_S3_ACCESS_KEY_ID_FILE'],
   ['a lasting access key', FLAGS, { ...AWS, AWS_ACCESS_KEY_ID: 'ASIA123' }, 'temporary'],
-])('without %s a bucket is refused', (_, flags, env, words) => {
+])('a bucket without %s is refused', (_, flags, env, words) => {
   expect(read(flags, env).problems?.join('\n')).toContain(words)
 })
 
-test('without a bucket, nothing of it is needed', () => {
+test('without a bucket, its other settings are not needed', () => {
   expect(read({}).problems).toBeUndefined()
   const { config } = read({}, AWS)
   expect(config && bucketSettingsOf(config)).toBeNull()

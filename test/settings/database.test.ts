@@ -1,5 +1,5 @@
-// The settings of the database server: what its address may be, what it needs beside it, and that its
-// password is not shown.
+// The settings of the database server: its address, the settings it needs, and that its password is not
+// shown.
 
 import { expect, test } from 'bun:test'
 import { databaseSettingsOf } from '../../src/settings/database.ts'
@@ -38,7 +38,7 @@ test('the address comes from a flag, a variable or a file', () => {
   expect(settingsOf(KEY, { ONCEBOX_DATABASE_URL_FILE: '/run/url' })?.address).toMatchObject(wanted)
 })
 
-test('the password may come by itself, and then wins', () => {
+test('a separate password takes precedence over the one in the address', () => {
   const passwordOf = (env: Record<string, string>) => settingsOf(FLAGS, env)?.address.password
   const file = { ONCEBOX_DATABASE_PASSWORD_FILE: '/run/password' }
   expect(passwordOf({})).toBe('s3cret')
@@ -72,8 +72,8 @@ test.each([
   ['a database with NUL', 'postgres://a@db/d%00', 'must have no NUL'],
   ['a user with NUL', 'postgres://a%00@db/d', 'must have no NUL'],
   ['an unknown TLS mode', 'postgres://a@db/d?sslmode=strict', 'TLS mode'],
-  ['a TLS mode that gives way', 'postgres://a@db/d?sslmode=prefer', 'do without TLS'],
-  ['another one that does', 'postgres://a@db/d?sslmode=allow', 'do without TLS'],
+  ['a TLS mode that may skip TLS', 'postgres://a@db/d?sslmode=prefer', 'make the others skip TLS'],
+  ['another such TLS mode', 'postgres://a@db/d?sslmode=allow', 'make the others skip TLS'],
   ['an authority without TLS', 'postgres://a@db/d?sslmode=disable&sslrootcert=/ca.pem', 'no certificates'],
   ['an IPv6 address without brackets', 'postgres://a@::1:5432/d', 'IPv6 address in brackets'],
   ['a schema of its own', 'postgres://a@db/d?search_path=boxes', 'schema oncebox'],
@@ -91,7 +91,7 @@ test.each([
   expect(told).toStartWith('--database-url (hidden): ')
 })
 
-test('options of libpq and Rails that change nothing may stand in the address', () => {
+test('harmless options of libpq and Rails are ignored', () => {
   const options =
     'application_name=boxes&connect_timeout=5&keepalives=1&prepared_statements=false&pool=5&target_session_attrs=primary'
   expect(addressOf(`postgres://a@db/d?${options}&SSLMode=require`)?.tls.mode).toBe('require')
@@ -104,7 +104,7 @@ test('--accept-database is for a database server', () => {
   expect(read({ ...FLAGS, 'accept-database': ['true'] }).problems).toBeUndefined()
 })
 
-test('a database server needs a key file of its own, and the sentence says where it comes from', () => {
+test('a database server needs a key file, and the message says how to create one', () => {
   const [told = '', ...others] = read({ 'database-url': [URL] }).problems ?? []
   expect(others).toEqual([])
   expect(told).toContain('--database-url needs --key-file')
@@ -114,13 +114,13 @@ test('a database server needs a key file of its own, and the sentence says where
 test.each([
   ['--backup-dir', { 'backup-dir': ['/backups'] }, 'pg_dump'],
   ['--accept-move', { 'accept-move': ['true'] }, 'expire-all'],
-])('%s is for a data folder, and refused beside a database server', (flag, flags, words) => {
+])('%s is for a data folder, and refused with a database server', (flag, flags, words) => {
   const told = read({ ...FLAGS, ...flags }).problems?.join('\n')
   expect(told).toStartWith(`${flag} is for a database in the data folder`)
   expect(told).toContain(words)
 })
 
-test('the address is shown without its password, and with what is in effect', () => {
+test('the address is shown without its password, and with the TLS mode in effect', () => {
   expect(shownOf(URL)).toBe('postgres://oncebox@db.example:5432/boxes?sslmode=verify-full')
   expect(shownOf('postgres://a:p@[::1]:99/d?sslmode=require&password=q')).toBe(
     'postgres://a@[::1]:99/d?sslmode=require',
@@ -130,7 +130,7 @@ test('the address is shown without its password, and with what is in effect', ()
   expect(JSON.stringify(entries?.map(({ text }) => text))).not.toMatch(/s3cret|apart/)
 })
 
-test('a password on the command line is warned about, and not elsewhere', () => {
+test('warns of a password on the command line only', () => {
   expect(read(FLAGS).warnings.join()).toContain('ONCEBOX_DATABASE_PASSWORD_FILE')
   expect(read({ 'database-url': ['postgres://a@db/d'], ...KEY }).warnings).toEqual([])
   expect(read(KEY, { ONCEBOX_DATABASE_URL: URL }).warnings).toEqual([])

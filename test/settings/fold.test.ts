@@ -126,12 +126,12 @@ describe('a setting comes from', () => {
   })
 })
 
-test('a bad variable does not matter when a flag outranks it', () => {
+test('a bad variable is ignored when a flag takes precedence', () => {
   const env = { ONCEBOX_PORT: 'tcp://10.0.0.1:5100' }
   expect(readConfig(sources({ flags: { port: ['0'] }, env })).config?.port).toBe(0)
 })
 
-test('of a flag given twice the last one counts', () => {
+test('the last value of a repeated flag counts', () => {
   expect(readConfig(sources({ flags: { port: ['1', '2'] } })).config?.port).toBe(2)
 })
 
@@ -188,7 +188,7 @@ describe('limits of days and of views', () => {
   })
 })
 
-test('contradictions are told together, once every value is right', () => {
+test('contradictions are reported together, once every single value is valid', () => {
   const flags = { tls: ['files'], 'files-url': ['s3://box?region=a'] }
   expect(problemsOf({ flags })).toEqual([
     '--tls files needs both --tls-cert and --tls-key',
@@ -218,7 +218,7 @@ test('unknown variables with our prefix are warned about, without their values',
   ])
 })
 
-test('a file that is not read, because the variable of its value is set, is warned about', () => {
+test('warns of a file that is not read because the variable with the value is set', () => {
   const env = { ONCEBOX_DATABASE_PASSWORD: 's3cret', ONCEBOX_DATABASE_PASSWORD_FILE: '/run/password' }
   expect(readConfig(sources({ env })).warnings).toEqual([
     'ONCEBOX_DATABASE_PASSWORD_FILE is not read, because ONCEBOX_DATABASE_PASSWORD is set as well',
@@ -256,7 +256,7 @@ describe('a secret setting', () => {
 describe('--lan', () => {
   const lan = ['true']
 
-  test('changes the defaults of what serving a network needs, and names itself as their source', () => {
+  test('changes the defaults of network settings, and is shown as their source', () => {
     const { config, entries } = readConfig(sources({ flags: { lan } }))
     expect(config).toMatchObject({
       host: '0.0.0.0',

@@ -1,4 +1,4 @@
-// The mail server and the sender: what is refused, and that no message repeats a password.
+// The mail server and the sender: refusals, and that no message repeats a password.
 
 import { expect, test } from 'bun:test'
 import { readConfig } from '../../src/settings/fold.ts'
@@ -8,7 +8,7 @@ const os = { env: {}, platform: 'linux', home: '/home/ann', cwd: '/srv' } as con
 const server = (text: string) => smtpUrl(text, os)
 const usual = { host: 'mail.example', port: 465, isTls: true, login: null, ca: null }
 
-test('the address of a mail server', () => {
+test('the address of a mail server is parsed', () => {
   expect(server('smtps://mail.example')).toEqual({ value: usual })
   expect(server(' smtp://mail.example/ ')).toEqual({ value: { ...usual, port: 587, isTls: false } })
   expect(server('smtps://ann%40x.example:p%40%3Aw@mail.example:4650?ca=ca.pem')).toEqual({
@@ -43,7 +43,7 @@ test('is shown without user and password', () => {
   )
 })
 
-test('a sender is one address, with a name in front or without', () => {
+test('a sender is one address, with or without a name', () => {
   expect(mailFrom('once@example.org', os)).toEqual({
     value: { name: '', address: 'once@example.org' },
   })
@@ -62,7 +62,7 @@ test('a sender is one address, with a name in front or without', () => {
     if (text !== 'a@b\n') expect(mailFrom(text, os)).toHaveProperty('problem')
 })
 
-test('mail needs a sender and an address that links start with', () => {
+test('mail needs a sender and a base URL', () => {
   const given = (flags: Record<string, string[]>) =>
     readConfig({ flags, os, readFile: () => '' }).problems ?? []
   const url = ['smtps://mail.example']

@@ -52,7 +52,7 @@ describe('the table of settings', () => {
     ])
   })
 
-  test('gives the configuration its types', () => {
+  test('determines the types of the configuration', () => {
     const some: Pick<Config, 'dataDir' | 'baseUrl' | 'trustedProxies' | 'logFormat' | 'files' | 'port'> = {
       dataDir: '/data',
       baseUrl: null,
@@ -128,7 +128,7 @@ describe('durations', () => {
   })
 })
 
-test('a whole number is read as itself inside its range and refused outside', () => {
+test('a whole number is accepted inside its range and refused outside', () => {
   fc.assert(
     fc.property(fc.integer({ min: -1000, max: 100_000 }), (number) => {
       expect(read(wholeNumber('1', '65535'), String(number))).toBe(
@@ -220,7 +220,7 @@ test.each<[string, OperatingSystem, string | undefined]>([
   expect(read(path, text, os)).toBe(value!)
 })
 
-test('a port injected by Kubernetes is refused with the way out', () => {
+test('a port injected by Kubernetes is refused with the remedy', () => {
   expect(port('tcp://10.0.0.1:5100')).toEqual({
     problem: expect.stringMatching(
       /^must be a whole number from 0 to 65535 \(Kubernetes .*enableServiceLinks/,

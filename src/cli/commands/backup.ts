@@ -9,7 +9,7 @@ import type { Values } from '../../settings/setting.ts'
 import { settings } from '../../settings/table.ts'
 import { readNewPassphrase } from '../ask.ts'
 import { type CommandInput, command, repeated, some, toggle, valued } from '../command.ts'
-import { CommandFailure, ToldFailure } from '../failures.ts'
+import { CommandFailure, ReportedFailure } from '../failures.ts'
 import { formatCount, formatSize, shellWord } from '../format.ts'
 import { fileText, STANDARD } from '../paths.ts'
 
@@ -51,16 +51,20 @@ export const BACKUP = command({
       throw new CommandFailure('A terminal shows no backup: name a FILE, or redirect standard output.')
     const seal = await readSeal(given)
     if (seal !== null && 'passphrase' in seal && seal.passphrase.length < SHORT_PASSPHRASE)
-      shell.warn('who gets this file can guess so short a passphrase. Four random words are better.')
+      shell.warn(
+        'this passphrase is short enough to be guessed by anyone who gets the file. Use four random words.',
+      )
     const report = await make(given, seal)
     shell.warn(...warningsOf(report))
     const print = report.file === null ? shell.say : shell.print
     print(...(given.flags.json ? [JSON.stringify(report)] : presentBackup(report)))
-    if (report.leftOut > 0) throw new ToldFailure(1)
+    if (report.leftOut > 0) throw new ReportedFailure(1)
   },
 })
 
-/** Who has the file can try short passphrases without end. */
+/**
+ * A warning is shown for shorter passphrases, because an attacker with the file can try any number of them.
+ */
 const SHORT_PASSPHRASE = 12
 
 async function readSeal({ flags, shell }: Backup): Promise<Seal | null> {
@@ -70,9 +74,9 @@ async function readSeal({ flags, shell }: Backup): Promise<Seal | null> {
 }
 
 /**
- * The folder of --backup-dir and what belongs to it, from the running server where this command line names
- * none. Throws CommandFailure when its settings cannot be read: an unencrypted backup in the current folder
- * may be far from what they say.
+ * Reads --backup-dir and the settings that go with it, from the running server if this command line names no
+ * destination. Throws CommandFailure when the server's settings cannot be read: falling back to an
+ * unencrypted backup in the current folder could contradict them.
  */
 async function readFolder({ operands, config, app, shell }: Backup): Promise<Values<typeof inFolder>> {
   const isGiven = operands.length > 0 || config.backupDir !== null
@@ -91,7 +95,7 @@ async function readFolder({ operands, config, app, shell }: Backup): Promise<Val
   return read.backupDir === null ? config : read
 }
 
-/** FILE goes before the settings of the server. */
+/** Makes the backup in FILE if given, else in the folder of the settings, else in the current folder. */
 async function make(given: Backup, asked: Seal | null) {
   const { config, raw, entries, shell } = given
   const [operand] = given.operands
@@ -147,7 +151,7 @@ function presentBackup({ file, bytes, isSealed, accounts, pushes, ...report }: B
   return [
     `${file ?? 'Standard output'}: a backup of ${formatSize(bytes)}, ${isSealed ? 'encrypted' : 'not encrypted'}.`,
     `In it: ${held.join(', ')}.`,
-    'Not in it: whatever opens a push or a file, sessions, one-time links. A restore brings live pushes back as expired.',
+    'Not in it: the keys of pushes and files, sessions, one-time links. After a restore, live pushes are expired.',
     file === null
       ? 'Check it where it arrived: oncebox backup verify FILE'
       : `Check it: oncebox backup verify ${shellWord(file)}`,
@@ -158,14 +162,14 @@ function warningsOf({ isSealed, key, tlsAuthority, leftOut }: BackupReport): str
   return [
     key === 'included' && !isSealed ? OPEN_KEY : KEYS[key],
     AUTHORITIES[tlsAuthority],
-    // The log of a server that made it tells this line.
+    // A server that makes a backup logs the same line.
     leftOut > 0 &&
       `the database is damaged: ${formatCount(leftOut, 'row')} could not be copied; keep the earlier backups`,
   ].filter((line) => typeof line === 'string')
 }
 
 const OPEN_KEY =
-  'the instance key is in this backup, and the backup is not encrypted: who reads it can read the names and notes that ' +
+  'the instance key is in this backup, and the backup is not encrypted: anyone with it can read the names and notes that ' +
   'accounts keep, and their second factors. Keep it to yourself, or encrypt it (--recipient, --passphrase).'
 
 const LOST_KEY = 'so it is not in this backup. Without it, this backup cannot be restored.'
@@ -179,7 +183,7 @@ const KEYS: Partial<Record<BackupReport['key'], string>> = {
 
 const AUTHORITIES: Partial<Record<BackupReport['tlsAuthority'], string>> = {
   unsealed:
-    'the TLS authority is left out, because who has its key can pose as this server, and this backup is not encrypted ' +
+    'the TLS authority is left out, because anyone with its key can pose as this server, and this backup is not encrypted ' +
     '(--recipient, --passphrase). Without it, every device has to trust a new one after a restore.',
   elsewhere:
     'the TLS authority is kept outside the data folder, so it is not in this backup: keep a copy of it yourself.',

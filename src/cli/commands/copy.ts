@@ -1,4 +1,4 @@
-// `oncebox copy`: brings everything of a data folder to PostgreSQL, or back into a folder. The source is not
+// `oncebox copy`: copies all data of a data folder to PostgreSQL, or back into a folder. The source is never
 // served again.
 
 import { credentialProblemsIn } from '../../settings/bucket.ts'

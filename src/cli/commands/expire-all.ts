@@ -1,4 +1,5 @@
-// `oncebox expire-all`: lets nodes serve a PostgreSQL database again that was set back to an earlier state.
+// `oncebox expire-all`: expires every push of a PostgreSQL database that was restored to an earlier state, so
+// that nodes can serve it again.
 
 import { databaseAddressOf } from '../../settings/database.ts'
 import { confirm, consentProblem } from '../ask.ts'
@@ -8,8 +9,8 @@ import { createTellProgress } from '../progress.ts'
 
 const NEXT = [
   'Start the nodes now.',
-  'API tokens and accounts are as they were when the copy was made: see "oncebox user list" and "oncebox token list EMAIL", and ' +
-    'revoke or disable again what was revoked or disabled since.',
+  'API tokens and accounts are in the state of the restored copy: check "oncebox user list" and "oncebox token list EMAIL", and ' +
+    'again revoke and disable those that were revoked or disabled since.',
 ]
 
 export const EXPIRE_ALL = command({
@@ -31,7 +32,7 @@ export const EXPIRE_ALL = command({
     shell.say(
       `Database: ${where}`,
       `Pushes that can be opened by their links there: ${livePushes}. All of them will be expired, for ever.`,
-      'Everybody has to sign in again, and invitations and password links stop working.',
+      'All users must sign in again, and invitations and password links stop working.',
     )
     if (!flags.yes) await confirm(shell, 'Expire every push now?')
     const tell = createTellProgress(shell)

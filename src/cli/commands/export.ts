@@ -47,7 +47,7 @@ export const EXPORT = serverCommand({
   },
 })
 
-/** A million pushes with their logs have less. */
+/** More than a million pushes with their logs have. */
 const MAX_BYTES = 4 * 1024 ** 3
 
 type Write = (text: string) => Promise<void>

@@ -1,4 +1,4 @@
-// `oncebox get`: receives a push, or what has arrived for a request, as text or as files.
+// `oncebox get`: receives a push, or an answer to a request, as text or as files.
 
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ import { DIRECTION_MARK, printable, printableLine } from '../../text/printable.t
 import { isWebAddress } from '../../text/web-address.ts'
 import { type AgeKeys, readAgeKeys } from '../age-keys.ts'
 import { repeated, toggle, valued } from '../command.ts'
-import { CommandFailure, ToldFailure } from '../failures.ts'
+import { CommandFailure, ReportedFailure } from '../failures.ts'
 import { formatLocalTime, formatSize } from '../format.ts'
 import { fileText, isNamedAsFolder, namedText, output } from '../paths.ts'
 import { drawQr } from '../qr.ts'
@@ -38,7 +38,7 @@ export const GET = serverCommand({
     const keys = identity.length === 0 ? null : await readAgeKeys(identity, shell)
     const { downloadPart } = client
     const files = createReceivedFiles({ output, link: `${server} ${urlToken}`, shell, downloadPart, keys })
-    if (!json && (await files.goOn())) return
+    if (!json && (await files.resume())) return
     const found = isRequest || wait ? await awaitAnswer(visit, { wait, shell }) : urlToken
     const { push, answer } = await retrieve({ client, urlToken: found }, passphraseFile, shell)
     if (json) printJson(answer, shell)
@@ -51,16 +51,16 @@ export const GET = serverCommand({
       shell.say(viewsRemaining === 0 ? 'This was the last view.' : `Views left: ${viewsRemaining}.`)
     const text = payload && (await openText(payload, keys, shell))
     if (text && push.kind === 'url' && !isWebAddress(text))
-      shell.say('This push should be a link, but it does not lead to a web site. Do not open it.')
+      shell.say('This push is marked as a link, but is not a web address. Do not open it.')
     if (text && (hasFiles || output === null || !(await saveText(text, output, shell))))
       printText(text, shell)
     if (text && qr) drawText(text, shell)
     if (hasFiles) await files.receive(push.files)
-    if (keys !== null && keys.failures() > 0) throw new ToldFailure(1)
+    if (keys !== null && keys.failures() > 0) throw new ReportedFailure(1)
   },
 })
 
-/** What does not open is returned as it came. */
+/** Decrypts a text. Resolves to the encrypted text if that is not possible. */
 async function openText(text: string, keys: AgeKeys | null, shell: Shell): Promise<string> {
   if (!isSealedText(text)) return text
   if (keys !== null) return (await keys.openText(text)) ?? text
@@ -70,7 +70,7 @@ async function openText(text: string, keys: AgeKeys | null, shell: Shell): Promi
 
 type PushOnServer = Pick<ServerCall, 'client' | 'urlToken'>
 
-/** Asks for a passphrase if one is required. No view is counted until it is right. */
+/** Retrieves a push. Asks for a passphrase if required; no view is counted until it is right. */
 async function retrieve({ client, urlToken }: PushOnServer, given: string | null, shell: Shell) {
   let retrieved = await client.retrieve(urlToken, given)
   while (retrieved.outcome === 'passphrase_wanted') {
@@ -83,7 +83,7 @@ async function retrieve({ client, urlToken }: PushOnServer, given: string | null
   return retrieved
 }
 
-/** Does not fail if the text is too long, because the view is already spent. */
+/** Draws a QR code. Does not fail if the text is too long, because the view is already spent. */
 function drawText(text: string, shell: Shell): void {
   try {
     shell.draw(drawQr(text))
@@ -95,7 +95,9 @@ function drawText(text: string, shell: Shell): void {
 /** The file name of a text in a folder. The sender's name for the push is private. */
 const TEXT_NAME = 'push.txt'
 
-/** False when writing fails. The caller then prints the text, because the view is already spent. */
+/**
+ * Resolves to false when writing fails. The caller then prints the text, because the view is already spent.
+ */
 async function saveText(text: string, output: string, shell: Shell): Promise<boolean> {
   const isFolder = isNamedAsFolder(output)
   const path = isFolder ? join(output, TEXT_NAME) : output
@@ -119,7 +121,7 @@ function printText(text: string, shell: Shell): void {
   shell.printExactly(shown.endsWith('\n') ? shown : `${shown}\n`)
   if (DIRECTION_MARK.test(text))
     shell.say(
-      'This text holds marks that change the direction of reading: elsewhere it may look otherwise than here, where they are �.',
+      'This text contains marks that change the direction of reading (here shown as �): elsewhere it may look different.',
     )
   if (shown !== text)
     shell.say('Control characters are shown as signs; redirect to a file ("> FILE") to keep them.')
@@ -128,8 +130,8 @@ function printText(text: string, shell: Shell): void {
 const POLL_MS = 2000
 
 /**
- * The token of the oldest answer that nobody has opened. Throws ClientFailure when there is none, and none
- * can come; without `wait` also when none has come yet.
+ * Resolves to the token of the oldest unopened answer. Throws ClientFailure when there is none and the
+ * request is closed; without `wait` also when there is none yet.
  */
 async function awaitAnswer(
   { client, server, urlToken, isSignedIn }: Omit<ServerCall, 'isRequest'>,
@@ -151,7 +153,7 @@ async function awaitAnswer(
   }
 }
 
-/** An answer is younger than its request. */
+/** Finds the oldest unopened answer. Stops at pushes that are older than the request. */
 async function findUnopened(
   client: Pick<PushClient, 'list'>,
   request: RemoteRequest,

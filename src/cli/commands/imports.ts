@@ -1,4 +1,4 @@
-// `oncebox import …`: brings everything of another server into a new or stopped data folder, or into
+// `oncebox import …`: imports all data of another server into a new or stopped data folder, or into
 // PostgreSQL.
 
 import type { Imported } from '../../app/import-command.ts'
@@ -7,7 +7,7 @@ import { bucketProblemsIn } from '../../settings/bucket.ts'
 import { databaseProblemsIn } from '../../settings/database.ts'
 import type { Parsed } from '../../settings/parsers.ts'
 import { command, some, toggle, valued } from '../command.ts'
-import { ToldFailure } from '../failures.ts'
+import { ReportedFailure } from '../failures.ts'
 import { formatCount, formatSize } from '../format.ts'
 import { anyPath, fileText } from '../paths.ts'
 import { createTellProgress } from '../progress.ts'
@@ -67,18 +67,18 @@ export const IMPORTS = [
       )
       if (imported.mode !== 'verify') return shell.print(...presentImport(imported))
       shell.print(...presentVerification(imported.report))
-      if (imported.report.differences.length > 0) throw new ToldFailure(1)
+      if (imported.report.differences.length > 0) throw new ReportedFailure(1)
     },
   }),
 ]
 
 const PASSWORD_VARIABLES = { postgres: 'PGPASSWORD', mysql: 'MYSQL_PWD' } as const
 
-/** The address's (null), else the variable's, as the servers' own clients do. */
+/** Returns the password from the variable that the server's own client reads; null if the address has one. */
 function findPassword({ password, engine }: DatabaseAddress, { say, os }: Shell): string | null {
   if (password === null) return os.env[PASSWORD_VARIABLES[engine]] ?? null
   const flag = '--database-password-file'
-  say(`While the password stands in --database, other users of this machine may see it: ${flag} hides it.`)
+  say(`The password is in --database, where other users of this machine can see it: use ${flag}.`)
   return null
 }
 
@@ -97,8 +97,8 @@ function presentImport({ mode, report, source }: ImportResult): string[] {
     ...(accounts.known + pushes.known > 0
       ? [`  already known here: ${formatCount(accounts.known, 'account')}, ${pushes.known} pushes`]
       : []),
-    ...listed(isDry ? 'Would come otherwise than it was' : 'Came otherwise than it was', notes),
-    ...listed(isDry ? 'Would not come' : 'Did not come', failures),
+    ...listed(isDry ? 'Would be changed' : 'Changed', notes),
+    ...listed(isDry ? 'Would not be imported' : 'Not imported', failures),
     ...(secondFactors > 0 ? [NEW_CODES] : []),
     ...(source.isDefaultKey ? [KNOWN_KEY] : []),
   ]
@@ -108,7 +108,7 @@ const NEW_CODES =
   'Recovery codes cannot move: people with a second factor make new ones by setting it up again on their account page.'
 
 const KNOWN_KEY =
-  'The old server used the key that Password Pusher publishes: who ever had its database could read every secret. ' +
+  'The old server used the key that Password Pusher publishes: anyone who had its database could read every secret. ' +
   'Change the passwords that were shared there.'
 
 function presentVerification({ accounts, live, expired, gone, ...report }: VerifyResult['report']): string[] {

@@ -7,7 +7,7 @@ import type { Values } from '../../settings/setting.ts'
 import { command, some, toggle } from '../command.ts'
 import { formatCount } from '../format.ts'
 
-const place = some('dataDir', 'keyFile', 'databaseUrl', 'databasePassword')
+const storage = some('dataDir', 'keyFile', 'databaseUrl', 'databasePassword')
 const json = toggle('json')
 
 export const KEYS = [
@@ -15,29 +15,31 @@ export const KEYS = [
   command({
     name: 'key show',
     flags: { json },
-    settings: place,
+    settings: storage,
     isOnData: true,
     act: async ({ flags, config, shell }) => {
       const { showKeys } = await import('../../app/keys.ts')
-      const shown = await showKeys(placeOf(config))
+      const shown = await showKeys(storageOf(config))
       shell.print(...(flags.json ? [JSON.stringify(shown)] : present(shown)))
     },
   }),
   command({
     name: 'key rotate',
     flags: { json },
-    settings: place,
+    settings: storage,
     isOnData: true,
     act: async ({ flags, config, shell }) => {
       const { rotateKey } = await import('../../app/keys.ts')
-      const rotated = await rotateKey(placeOf(config))
+      const rotated = await rotateKey(storageOf(config))
       if (flags.json) return shell.print(JSON.stringify(rotated))
       shell.print(...present(rotated))
       for (const { number, fingerprint } of rotated.removed)
-        shell.print(`  key ${number}  ${fingerprint}  removed: nothing needed it any more`)
+        shell.print(`  key ${number}  ${fingerprint}  removed: no longer needed`)
       shell.say(
-        `Keep a copy of ${rotated.file} apart from the data, and the former one for backups that were made before. ` +
-          (config.databaseUrl === null ? 'Start the server now.' : 'Copy it to every node, and start them.'),
+        `Keep a copy of ${rotated.file} apart from the data, and the previous file for older backups. ` +
+          (config.databaseUrl === null
+            ? 'Start the server now.'
+            : 'Copy it to every node, then start the nodes.'),
       )
     },
   }),
@@ -53,7 +55,7 @@ export const KEYS = [
   }),
 ]
 
-function placeOf({ dataDir, keyFile, ...database }: Values<typeof place>) {
+function storageOf({ dataDir, keyFile, ...database }: Values<typeof storage>) {
   return { dataDir, keyFile, address: databaseAddressOf(database) }
 }
 

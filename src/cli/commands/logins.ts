@@ -44,7 +44,7 @@ export const LOGINS = [
       const path = profilesPath(shell.os)
       const known = readProfiles(path).find((profile) => profile.name === name) ?? null
       // Compares the authority before any secret is asked for or sent.
-      const { facts, ...trusted } = await meet(server, known, given)
+      const { facts, ...trusted } = await establishTrust(server, known, given)
       const token = await readToken(given, known)
       if (token !== null) await tryToken({ server, apiToken: token, ...trusted }, given)
       const kind = facts.isOncebox ? 'Oncebox' : 'a server with this API,'
@@ -87,9 +87,10 @@ export const LOGINS = [
 type Trusted = { caCerts: string | null; authority: string | null }
 
 /**
- * What the server says without a token, and what vouches for it. `known` is the login that would be replaced.
+ * Resolves to the server's version, asked without a token, and the certificates to trust for it. `known` is
+ * the login that would be replaced.
  */
-async function meet(
+async function establishTrust(
   server: string,
   known: Profile | null,
   given: Login,
@@ -108,14 +109,14 @@ async function meet(
   try {
     if (!isPinned) return await ask(usual)
   } catch (cause) {
-    // Offers the server's authority only if the person has not named certificates.
+    // Offers to trust the server's authority only if no certificates were named.
     if (!(cause instanceof UnknownAuthority && config.cacert === null)) throw cause
     distrust = cause
   }
   const claimed = await fetchAuthority(server)
   if (claimed === null) throw distrust
   const isOther = known?.server === server && known.authority && known.authority !== claimed.certificate
-  const warning = isOther ? ' It is ANOTHER ONE than at your last login.' : ''
+  const warning = isOther ? ' It is NOT THE SAME as at your last login.' : ''
   await compareAuthority(claimed, { server, fingerprint, flag: 'ca-fingerprint', warning }, given.shell)
   return ask({ ...usual, authority: claimed.certificate })
 }
@@ -129,7 +130,7 @@ async function tryToken(asked: Parameters<typeof connect>[0], given: Login): Pro
   })
 }
 
-/** Null for an anonymous login. `known` is the login that would be replaced. */
+/** Reads the API token. Resolves to null for an anonymous login. `known` is the login to be replaced. */
 async function readToken({ flags, shell }: Login, known: Profile | null): Promise<string | null> {
   if (flags.anonymous) return null
   const secret = {

@@ -1,4 +1,4 @@
-// Commands on this machine and this program.
+// Commands about this machine and this program: completion, selftest, doctor, licenses, version.
 
 import { version } from '../../../package.json'
 import type { Finding } from '../../app/doctor/doctor.ts'
@@ -6,7 +6,7 @@ import { MINUTE } from '../../domain/time.ts'
 import { settings } from '../../settings/table.ts'
 import { printableLine } from '../../text/printable.ts'
 import { command, some, toggle, valued } from '../command.ts'
-import { CommandFailure, ToldFailure } from '../failures.ts'
+import { CommandFailure, ReportedFailure } from '../failures.ts'
 import { alignColumns } from '../table.ts'
 
 const MAX_MINUTES = 10_080
@@ -30,7 +30,7 @@ export const MACHINE = [
             ? { value }
             : { problem: `must be a number up to ${MAX_MINUTES}` }
         }),
-        // A minute of killing. Together with the other tests this takes well under two.
+        // A minute of kills. The whole self-test takes well under two minutes then.
         default: '1',
       },
     },
@@ -71,7 +71,7 @@ export const MACHINE = [
       const isWell = !findings.some(({ state }) => state === 'problem')
       if (flags.json) shell.print(JSON.stringify({ version, ok: isWell, findings }, null, 2))
       else shell.print(...presentFindings(findings))
-      if (!isWell) throw new ToldFailure(1)
+      if (!isWell) throw new ReportedFailure(1)
     },
   }),
   command({

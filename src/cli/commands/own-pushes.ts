@@ -1,4 +1,4 @@
-// `oncebox expire`, `edit`, `audit` and `list`: managing one's own pushes.
+// `oncebox expire`, `edit`, `audit` and `list`: manage the user's own pushes.
 
 import { parsePush, type RemotePush } from '../../client/answers.ts'
 import { MAX_PAGE, PAGE_SIZE } from '../../domain/audit.ts'
@@ -18,7 +18,7 @@ export const page = {
   default: '1',
 }
 
-/** A flag whose empty text removes what there is, unlike a missing one. */
+/** Defines a flag whose empty text removes the current value; without the flag, it stays. */
 function removable(name: string) {
   const parse = (value: string): Parsed<string> =>
     value === NO_VALUE ? { problem: `may be "", which removes the ${name}` } : { value }
@@ -41,7 +41,7 @@ export const OWN_PUSHES = [
       if (flags.json) return printJson(body, shell)
       const { deleted, ...push } = parsePush(body)
       const when = whenExpired(push)
-      shell.print(deleted ? `Expired${when}; nobody can open it any more.` : `It had already expired${when}.`)
+      shell.print(deleted ? `Expired${when}; it can no longer be opened.` : `It had already expired${when}.`)
     },
   }),
   serverCommand({
@@ -121,7 +121,7 @@ export type TablePage = {
   none: string
 }
 
-/** Fits a terminal; programs get everything, separated by tabs. */
+/** Prints a table that fits the terminal; for programs, prints all of it, separated by tabs. */
 export function printTable(header: string[], table: TablePage, shell: Shell): void {
   const { leftOut = 0, page, none, ...fitting } = table
   const rows = table.rows.map((cells) => cells.map(printableLine))

@@ -24,7 +24,7 @@ const DURATION_NAMES = DURATIONS.map((ms) =>
   ms >= DAY ? `${ms / DAY}d` : ms % HOUR === 0 ? `${ms / HOUR}h` : `${ms / MINUTE}m`,
 )
 
-/** The API's index of a duration. */
+/** Parses a duration to its index in the API's list. */
 function durationIndex(text: string): Parsed<number> {
   const parsed = duration('1m', '3650d')(text)
   const value = 'value' in parsed ? DURATIONS.indexOf(parsed.value) : -1
@@ -35,7 +35,7 @@ export function notBlank(value: string): Parsed<string> {
   return value === '' ? { problem: "can't be blank" } : { value }
 }
 
-/** The limits of a push, by their names in the API. */
+/** Flags of a push's limits, by the names of their fields in the API. */
 export const limitFlags = {
   expire_after_days: valued('days <number>', wholeNumber('1', String(MAX_DAYS))),
   expire_after_views: valued('views <number>', wholeNumber('1', String(MAX_VIEWS))),
@@ -44,7 +44,7 @@ export const limitFlags = {
 
 const switched = (words: `${string} <${string}>`) => ({ ...valued(words, truth), bare: 'true' })
 
-/** By their names in the API. */
+/** Flags by the names of their fields in the API. */
 const fieldFlags = {
   kind: valued(`kind <${PUSH_KINDS.join('|')}>`, oneOf(...PUSH_KINDS)),
   ...limitFlags,
@@ -137,10 +137,10 @@ async function readText(shell: Shell): Promise<string> {
   return /^[^\r\n]*\r?\n$/.test(text) ? text.replace(/\r?\n$/, '') : text
 }
 
-/** What other fields are called on the command line. */
+/** Names on the command line for fields without a flag. */
 const WORDS: Record<string, string> = { payload: 'The text', passphrase: 'The passphrase', files: '--file' }
 
-/** Throws the same failure, with the names of flags instead of fields. */
+/** Rethrows a failure with the names of flags instead of fields. */
 export function nameFlags(cause: unknown, table: SettingsTable = fieldFlags): never {
   if (!(cause instanceof RefusedFields)) throw cause
   const flags = new Map(Object.entries<Setting>(table).map(([field, { flag }]) => [field, `--${flag}`]))

@@ -1,4 +1,4 @@
-// `oncebox request` and `oncebox requests`: asks somebody else for a secret, and lists what was asked for.
+// `oncebox request` asks another person for a secret; `oncebox requests` lists the user's requests.
 
 import type { RemoteRequest } from '../../client/answers.ts'
 import { ClientFailure } from '../../client/failure.ts'
@@ -15,7 +15,7 @@ import { limitFlags, nameFlags, notBlank } from './push.ts'
 
 const { expire_after_days, expire_after_duration } = limitFlags
 
-/** By their names in the API. */
+/** Flags by the names of their fields in the API. */
 const fieldFlags = {
   message: valued('message <text>', notBlank),
   name: valued('name <text>', notBlank),
@@ -53,7 +53,7 @@ export const REQUESTS = [
       const identity = request.recipient === null ? '' : ' --identity FILE'
       shell.say(`To receive what arrives: oncebox get ${request.urlToken} --wait${identity}`)
       if (request.recipient !== null)
-        shell.say(`What arrives opens with the secret key of ${request.recipient} only: keep that key.`)
+        shell.say(`Only the secret key of ${request.recipient} decrypts the answers: keep that key.`)
     },
   }),
   serverCommand({
@@ -72,10 +72,10 @@ export const REQUESTS = [
   }),
 ]
 
-/** Throws ClientFailure for a link that is not safe to open. */
+/** Returns the link to share. Throws ClientFailure if it is not safe to open. */
 function linkOf({ htmlUrl }: RemoteRequest): string {
   if (htmlUrl !== null) return htmlUrl
-  throw new ClientFailure('failed', "The request was made, but the server's link is not safe to open.")
+  throw new ClientFailure('failed', "The request was created, but the server's link is not safe to open.")
 }
 
 function rowOf(request: RemoteRequest): string[] {

@@ -1,5 +1,5 @@
-// `oncebox restore` and `backup verify`: a new data folder of a backup, after it has told what that means, or
-// the proof that it could be made.
+// `oncebox restore` shows the plan, then restores a backup into a new folder; `backup verify` only checks
+// that it could.
 
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
@@ -9,7 +9,7 @@ import type { RestoringPorts } from '../../backup/verify.ts'
 import type { Values } from '../../settings/setting.ts'
 import { askSecret, confirm } from '../ask.ts'
 import { type CommandInput, command, repeated, some, toggle, valued } from '../command.ts'
-import { CommandFailure, ToldFailure } from '../failures.ts'
+import { CommandFailure, ReportedFailure } from '../failures.ts'
 import { formatSize } from '../format.ts'
 import { anyPath, fileText, namedText, STANDARD } from '../paths.ts'
 import { createTellProgress } from '../progress.ts'
@@ -38,7 +38,7 @@ const VERIFY = command({
       verifyBackup({ ...source, ...config, tempDir }, ports),
     )
     shell.print(...presentVerified(verified, source.file))
-    if (verified.content.leftOut > 0) throw new ToldFailure(1)
+    if (verified.content.leftOut > 0) throw new ReportedFailure(1)
   },
 })
 
@@ -62,7 +62,7 @@ const RESTORE = command({
   },
   problems: ({ flags, shell }) => [
     !(flags.keepTokens || flags.revokeTokens || shell.isTerminal) &&
-      'without a terminal, --keep-tokens or --revoke-tokens is needed: tokens that were revoked since would return',
+      'without a terminal, --keep-tokens or --revoke-tokens is needed: the backup may contain tokens that were revoked since',
   ],
   act: async (given) => {
     const { flags, config, shell } = given
@@ -100,7 +100,7 @@ async function chooseTokens({ content }: RestorePlan, chosen: Tokens | null, she
 
 type BackupInput = CommandInput<Values<typeof openingFlags>>
 
-/** Where the backup comes from. Nothing of it is read yet. */
+/** Returns the source of the backup, without reading it. */
 async function sourceOf({ operands: [operand = ''], shell }: BackupInput) {
   const { readPath } = await import('../../backup/streams.ts')
   if (operand === STANDARD) return { file: 'standard input', open: async () => shell.readInputBytes() }
@@ -108,7 +108,7 @@ async function sourceOf({ operands: [operand = ''], shell }: BackupInput) {
   return { file, open: () => readPath(file) }
 }
 
-/** Says how far it is now and then. `cancelled` is told when a signal ends the command. */
+/** Runs `work` with progress messages. `cancelled` is the message when a signal ends the command. */
 async function withProgress<T>(
   { flags, shell }: BackupInput,
   cancelled: string,

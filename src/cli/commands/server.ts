@@ -1,4 +1,4 @@
-// Commands on the server of a data folder.
+// Commands about the server of a data folder: serve, open, health, config.
 
 import { nameOf } from '../../settings/setting.ts'
 import { settings } from '../../settings/table.ts'

@@ -1,5 +1,5 @@
-// `oncebox service …`: installs Oncebox as a service of this machine or user, removes it, and tells how it
-// is.
+// `oncebox service …`: installs Oncebox as a service of this machine or user, removes it, and reports its
+// state.
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -35,7 +35,7 @@ export const SERVICE = [
     },
     settings,
     keepsSettings: true,
-    // All steps are decided before the first one is taken.
+    // Decides all steps before taking the first one.
     act: async ({ flags, raw, shell }) => {
       const { os, self, readFile } = shell
       const mayStart = !flags.noStart
@@ -69,7 +69,7 @@ export const SERVICE = [
         'The service is removed.',
         `Kept: the data in ${service?.variables.ONCEBOX_DATA_DIR ?? places.dataDir}`,
         `Kept: the settings in ${places.envFile}`,
-        // That of a package is the package's matter.
+        // A package removes its own executable.
         ...(places.executable === PACKAGED ? [] : [`Kept: the program ${places.executable}`]),
       )
     },
@@ -88,7 +88,7 @@ export const SERVICE = [
       )
       if (service === null)
         shell.say(
-          `Its settings in ${places.envFile} are closed to you (run this as root), or its unit is your own.`,
+          `Its settings in ${places.envFile} cannot be read: run this as root, unless you wrote the unit yourself.`,
         )
       else {
         const { config, problems = [], ...read } = readServiceConfig(here, service.variables, shell)
@@ -122,7 +122,7 @@ function notInstalled({ scope, places }: ServiceHere): CommandFailure {
 
 const execute = promisify(execFile)
 
-/** `reason`: what the service manager says of a service that does not run, in brackets. */
+/** Asks the service manager. `reason`: its words about a service that does not run, in brackets. */
 async function readState(here: ServiceHere, platform: NodeJS.Platform) {
   const { stateCommand, running } = systemOf(platform)
   const [program = '', ...words] = stateCommand(here)
@@ -136,8 +136,8 @@ async function readState(here: ServiceHere, platform: NodeJS.Platform) {
 }
 
 /**
- * Restarts a running service; false without a service manager. Throws CommandFailure when it does not start
- * again.
+ * Restarts a running service. Resolves to false without a service manager. Throws CommandFailure when the
+ * service does not start again.
  */
 export async function restartService(scope: Scope, shell: Shell): Promise<boolean> {
   const here = hereFor(scope, shell)
@@ -159,7 +159,7 @@ type ServiceReport = {
   shell: Shell
 }
 
-/** A line each. */
+/** Formats the facts about a service, one a line. */
 function serviceLines({ scope, places, config, shell }: ServiceReport): string[] {
   const { platform } = shell.os
   const log = config.logFile ?? places.logFile ?? `journalctl ${scope === 'user' ? '--user ' : ''}-u oncebox`
@@ -176,7 +176,7 @@ function serviceLines({ scope, places, config, shell }: ServiceReport): string[]
   )
 }
 
-/** The address to open in a browser. A server for the whole network gets this machine's name. */
+/** Returns the address to open in a browser, with this machine's name for a server of the whole network. */
 function addressOf({ host, port, baseUrl, tls, mdns }: Config, { network }: Shell): string {
   if (baseUrl !== null) return baseUrl
   if (host.startsWith('unix:')) return `${host}, behind a reverse proxy`

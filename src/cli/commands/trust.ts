@@ -71,7 +71,7 @@ function refuseFarReaching(names: readonly string[], server: string): void {
 }
 
 /**
- * The folder for additional authorities on each family of Linux systems, and the command that applies them.
+ * Each Linux family's folder for additional authorities, and the command that applies them.
  */
 const LINUX_STORES: readonly [folder: string, command: string][] = [
   ['/usr/local/share/ca-certificates', 'update-ca-certificates'],
@@ -80,8 +80,8 @@ const LINUX_STORES: readonly [folder: string, command: string][] = [
 ]
 
 /**
- * Returns a line for each thing done. Throws CommandFailure, with the way to do it by hand, when the system
- * refuses.
+ * Installs the authority and returns a line for each store. Throws CommandFailure, with the manual way, when
+ * the system refuses.
  */
 async function installAuthority(authority: ClaimedAuthority, { os }: Shell): Promise<string[]> {
   const { platform, home } = os
@@ -112,7 +112,7 @@ async function installOnLinux(authority: ClaimedAuthority, home: string): Promis
   )
 }
 
-/** Null when this user may not. */
+/** Resolves to null when this user lacks the permission. */
 async function installForSystem({ certificate }: ClaimedAuthority, name: string): Promise<string | null> {
   const [folder = '', command = ''] = LINUX_STORES.find(([folder]) => existsSync(folder)) ?? []
   if (folder === '') return null
@@ -127,7 +127,7 @@ async function installForSystem({ certificate }: ClaimedAuthority, name: string)
   return `Trusted by this machine: ${path}. To trust it no longer, remove that file and run "${command}".`
 }
 
-/** Chromium has a store for each user. Null when there is none, or nothing to write to it. */
+/** Installs into the user's store of Chromium. Resolves to null without that store or without certutil. */
 async function installForChromium(authority: ClaimedAuthority, name: string, store: string) {
   if (!existsSync(store)) return null
   const words = ['-d', `sql:${store}`, '-A', '-t', 'C,,', '-n', name, '-i']

@@ -39,7 +39,7 @@ export const UPGRADE = command({
     else {
       const { from, to, former } = await upgradeProgram({ file: resolve(shell.os.cwd, file), keys }, place)
       shell.print(
-        `${place.executable} is Oncebox ${to} now. The former one (${from}) is kept as ${former}.`,
+        `${place.executable} is Oncebox ${to} now. The former program (${from}) is kept as ${former}.`,
         ...(place.isInFolder ? [] : ['Upgrade the other nodes as well, one after another.']),
       )
     }
@@ -47,16 +47,16 @@ export const UPGRADE = command({
   },
 })
 
-/** Asks first when the data has to go back too. */
+/** Returns to the former program. Asks first if the database must be rolled back as well. */
 async function returnBack(place: UpgradePlace, isAgreed: boolean, shell: Shell): Promise<void> {
   const { findWayBack, goBack } = await import('../../install/upgrade.ts')
   const way = await findWayBack(place)
   if (way.copy !== null) {
     shell.say(
       `Oncebox ${way.to} cannot open ${place.dataDir} any more, because an update has changed its tables.`,
-      `Going back puts ${way.copy} in the place of the database, as it was before that update:`,
-      '  - Accounts, API tokens, lists and logs are as they were then. Everything since is lost.',
-      '  - Every push is expired, for ever: the copy holds no keys.',
+      `Going back replaces the database by ${way.copy}, its copy from before that update:`,
+      '  - Accounts, API tokens, lists and logs return to their state then. All later changes are lost.',
+      '  - Every push is expired, for ever: the copy contains no keys.',
     )
     if (!isAgreed) await confirm(shell, 'Go back now?')
   }
@@ -65,7 +65,7 @@ async function returnBack(place: UpgradePlace, isAgreed: boolean, shell: Shell):
   if (!place.isInFolder) shell.print('It refuses to start if the tables are too new for it by now.')
 }
 
-/** Null for the built-in ones. */
+/** Reads the public keys of --public-key. Resolves to null for the built-in ones. */
 async function readKeys(text: string | null, { os }: Shell) {
   if (text === null) return null
   const { parsePublicKeys } = await import('../../install/upgrade.ts')
@@ -80,8 +80,7 @@ async function readKeys(text: string | null, { os }: Shell) {
 }
 
 /**
- * Restarts a service that runs this program. Any other server keeps running the program that it was started
- * with.
+ * Restarts the service if it runs this program. Other servers keep running the former program.
  */
 async function restart(executable: string, shell: Shell): Promise<void> {
   const scope = shell.findService()?.scope
@@ -89,5 +88,5 @@ async function restart(executable: string, shell: Shell): Promise<void> {
     const { executable: program } = placesFor(scope, { os: shell.os, self: executable })
     if (realOf(program) === executable && (await restartService(scope, shell))) return
   }
-  shell.print('A server that runs goes on with the program that it was started with: restart it.')
+  shell.print('A running server still runs the former program: restart it.')
 }

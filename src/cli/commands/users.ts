@@ -1,4 +1,4 @@
-// `oncebox user …`: accounts, for users who may write to the data folder or know the database's password.
+// `oncebox user …`: manages accounts, with write access to the data folder or the database's password.
 
 import type { AccountCommands } from '../../app/account-commands.ts'
 import { isDomainError } from '../../domain/errors.ts'
@@ -13,13 +13,13 @@ import type { Shell } from '../shell.ts'
 import { alignColumns } from '../table.ts'
 
 type AccountCommand<F extends SettingsTable> = Pick<Command<F>, 'name' | 'operands' | 'flags' | 'oneOf'> & {
-  /** Creates a missing data folder. */
+  /** Whether a missing data folder is created. */
   creates?: true
   /** `email` is the first argument. */
   act(given: CommandInput<Values<F>> & AccountCommands & { email: string }): Promise<void>
 }
 
-/** Opens the accounts for the action, and closes them after it. */
+/** Defines a command whose action gets the opened accounts, which are closed after it. */
 export function accountCommand<F extends SettingsTable>({
   act,
   creates,
@@ -51,7 +51,7 @@ export const USERS = [
     creates: true,
     flags: { admin: toggle('admin'), passwordStdin },
     act: async ({ accounts, shell, flags, email }) => {
-      // Checked before asking for a password twice; adding the account checks again.
+      // Checks before asking for a password; adding the account checks again.
       if ((await accounts.findAccount(email)) !== null) {
         throw new CommandFailure(
           `${email} already has an account: "oncebox user password" sets its password.`,
@@ -103,12 +103,10 @@ export const USERS = [
       shell.print(`The password of ${email} is set, and its sessions have ended${revoked}`)
       if (!revoke && made !== '')
         shell.say(
-          `Not revoked: ${made} of ${email}. If somebody else knew the password, repeat with --revoke-tokens.`,
+          `Not revoked: ${made} of ${email}. If another person knew the password, repeat with --revoke-tokens.`,
         )
-      const everybody = account.isAdmin ? ', and webhooks for everybody (/admin/webhooks)' : ''
-      shell.say(
-        `These stay: its pushes, requests for secrets, downloads under way, second factor${everybody}.`,
-      )
+      const shared = account.isAdmin ? ', and webhooks for all accounts (/admin/webhooks)' : ''
+      shell.say(`Not changed: its pushes, requests for secrets, running downloads, second factor${shared}.`)
     },
   }),
   accountCommand({
@@ -147,7 +145,7 @@ export const USERS = [
       })
       shell.print(`${email} is no longer an administrator`)
       shell.say(
-        'Its sessions, tokens and webhooks stay, and so do webhooks for everybody: see /admin/webhooks.',
+        'Its sessions, tokens and webhooks stay, and so do its webhooks for all accounts: see /admin/webhooks.',
       )
     },
   }),
@@ -158,7 +156,7 @@ export const USERS = [
       await accounts.disableAccount(email)
       shell.print(`${email} is disabled`)
       shell.say(
-        `Its tokens, webhooks and requests rest until it is enabled; "oncebox user password" ends tokens and webhooks.`,
+        `Its tokens, webhooks and requests are suspended until it is enabled; "oncebox user password" revokes tokens and webhooks.`,
       )
       await warnWithoutAdmin(accounts, shell)
     },

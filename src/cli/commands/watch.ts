@@ -1,4 +1,4 @@
-// `oncebox watch`: prints what becomes of one's own pushes as it happens, and runs a command for each event.
+// `oncebox watch`: prints events of the user's own pushes as they happen, and runs a command for each.
 
 import type { RemoteEvent } from '../../client/answers.ts'
 import type { PushClient } from '../../client/client.ts'
@@ -30,12 +30,12 @@ export const WATCH = serverCommand({
   },
 })
 
-/** Below the 25 that a server takes, and what proxies allow. */
+/** How long a poll may wait: below the server's limit of 25 and the timeouts of proxies. */
 const WAIT_SECONDS = 20
 
 type Events = Pick<PushClient, 'listEvents'>
 
-/** The number of the last event that there is. */
+/** Resolves to the number of the latest event. */
 async function findLast({ listEvents }: Events): Promise<number> {
   for (let after: number | null = null; ; ) {
     const page = await listEvents({ after, wait: 0 })
@@ -44,7 +44,7 @@ async function findLast({ listEvents }: Events): Promise<number> {
   }
 }
 
-/** All events from there on, for ever. Throws when the server refuses, and waits while it does not answer. */
+/** Yields all later events, for ever. Throws when the server refuses; retries while it is unavailable. */
 async function* follow(
   { listEvents }: Events,
   from: { after: number; shell: Shell },
@@ -59,9 +59,7 @@ async function* follow(
       after = page.next
     } catch (cause) {
       if (!(cause instanceof ClientFailure && cause.kind === 'gone' && after !== null)) throw cause
-      shell.warn(
-        'the server does not keep the events after that number any more, so some may be missing here.',
-      )
+      shell.warn('the server has discarded some events after that number, so they are missing here.')
       after = null
     }
   }
@@ -72,7 +70,9 @@ function lineOf({ timestamp, type, data }: RemoteEvent): string {
   return printableLine([formatLocalTime(timestamp), type, ...facts].join('  '))
 }
 
-/** The event reaches the command as variables alone, and never as a part of a shell's line. */
+/**
+ * Runs the command for an event, which it gets as variables only, never as part of a shell's command line.
+ */
 async function runFor(event: RemoteEvent, { exec, shell }: { exec: string; shell: Shell }): Promise<void> {
   const { env, platform } = shell.os
   const command = platform === 'win32' ? ['cmd.exe', '/d', '/s', '/c', exec] : ['/bin/sh', '-c', exec]
@@ -98,7 +98,7 @@ function variablesOf({ id, type, timestamp, data }: RemoteEvent): Record<string,
   )
 }
 
-/** Without what any shell would obey if the command puts the variable into a line without quotes. */
+/** Removes characters that are special in a shell, in case the command uses the variable unquoted. */
 function plain(value: string): string {
   return value.replace(/[^\w.:+-]/g, '')
 }

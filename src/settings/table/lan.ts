@@ -1,4 +1,4 @@
-// TLS, and how other machines on the local network find this one.
+// Settings of TLS, and of how other machines on the local network find this one.
 
 import { hostLabel, orOff, port } from '../parsers.ts'
 import { choices, file, off, section } from '../setting.ts'

@@ -1,4 +1,4 @@
-// Which pushes there are, who may create them, how long they live, and how much of them Oncebox accepts.
+// Settings of pushes: which kinds, who may create them, how long they live, and their limits.
 
 import { MAX_DAYS, MAX_VIEWS } from '../../domain/new-push.ts'
 import { wholeNumber } from '../parsers.ts'

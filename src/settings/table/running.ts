@@ -1,4 +1,4 @@
-// The look of the pages, the backups that the server makes by itself, and how it runs.
+// Settings of the pages' look, of scheduled backups, mail and webhooks, and of how the server runs.
 
 import { ageRecipient } from '../../domain/age-recipient.ts'
 import { MOST_OF_APPEARANCE } from '../../domain/appearance.ts'

@@ -1,4 +1,4 @@
-// Where Oncebox keeps its data and listens.
+// Settings of storage, of the addresses to listen on, and of the database.
 
 import { databasePassword, databaseUrl, showDatabaseUrl } from '../database-parsers.ts'
 import { accessKey, baseUrl, bucketUrl, host, port } from '../parsers.ts'

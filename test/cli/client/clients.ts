@@ -1,5 +1,4 @@
-// What the tests of the client commands share: a whole Oncebox, servers that answer as a test wants, and a
-// folder for each test.
+// Shared by the tests of client commands: a real Oncebox, fake servers, and a folder for each test.
 
 import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -38,7 +37,7 @@ export function useClients() {
     return tryOut({ ...given, env: { ONCEBOX_TOKEN: token, ...given?.env } })
   }
 
-  /** The link that a push printed. */
+  /** Returns the link that `push` printed. */
   async function push(trial: Trial, ...argv: string[]): Promise<string> {
     const code = await trial.run('push', ...argv)
     if (code !== 0) throw new Error(trial.text())
@@ -80,7 +79,7 @@ export function pushOf(files: unknown): Response {
   return Response.json({ url_token: 'abcdefgh', payload, files, expired: false })
 }
 
-/** Sends these bytes and then closes the connection. */
+/** Sends the bytes and then closes the connection. */
 export function cutOff(bytes: Uint8Array): ReadableStream {
   return new ReadableStream({
     async start(controller) {

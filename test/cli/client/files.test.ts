@@ -1,4 +1,4 @@
-// `oncebox get` with files: names, resumed downloads, and servers that send something else.
+// `oncebox get` with files: names, resumed downloads, and servers that lie.
 
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -9,7 +9,7 @@ import { cutOff, fileAt, pushOf, useClients } from './clients.ts'
 const { path, tryOut, signedIn, push, get, fake, place } = useClients()
 
 describe('files', () => {
-  test('arrive complete under their names, with a text, and overwrite nothing', async () => {
+  test('arrive complete under their names, with a text, without overwriting anything', async () => {
     const names = ['a.txt', 'with "quotes" é.bin', 'empty']
     for (const name of names) writeFileSync(path(name), name === 'empty' ? '' : name.repeat(100_000))
     const trial = signedIn({ input: 'one\ntwo\n' })
@@ -158,7 +158,7 @@ describe('files', () => {
     expect(readdirSync(place.folder)).toEqual(['.bashrc'])
   })
 
-  test('planted links in the folder are not followed', async () => {
+  test('symlinks planted in the folder are not followed', async () => {
     const url = fake((request) =>
       new URL(request.url).pathname.startsWith('/api') ? pushOf([fileAt(url, 1)]) : new Response('x'),
     )
@@ -192,7 +192,7 @@ describe('files', () => {
     expect(readdirSync(path('in')).sort()).toEqual(['a.bin', 'b'])
   }, 600_000)
 
-  test('a wrong announced size is noticed', async () => {
+  test('a wrong announced size is detected', async () => {
     const url = fake((request) =>
       new URL(request.url).pathname.startsWith('/api') ? pushOf([fileAt(url, 3)]) : new Response('content'),
     )

@@ -55,7 +55,7 @@ describe('logins', () => {
     expect(readdirSync(place.folder)).toEqual([])
   })
 
-  test('a damaged file of logins gets a message with the remedy', async () => {
+  test('the message for a damaged file of logins names the remedy', async () => {
     const trial = createTrial({ home: place.folder, answers: [place.token] })
     await trial.run('login', place.server.url)
     writeFileSync(path('.config/oncebox/client.json'), '{"profiles": [{"name": 1}]}')

@@ -8,7 +8,7 @@ import { pushOf, useClients } from './clients.ts'
 const { path, tryOut, signedIn, get, fake, place } = useClients()
 
 describe('other servers', () => {
-  test('a busy server gets the time that it asks for', async () => {
+  test('the client waits as long as a busy server asks', async () => {
     let tries = 0
     const url = fake(() => {
       tries += 1
@@ -87,7 +87,7 @@ describe('other servers', () => {
     }
   })
 
-  test('no server at all', async () => {
+  test('an address without a server is reported as unavailable', async () => {
     const received = await get('http://127.0.0.1:1/p/abcdefgh')
     expect(received).toMatchObject({
       code: 5,

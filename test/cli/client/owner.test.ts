@@ -18,7 +18,7 @@ describe('an owner', () => {
     expect(audit.out[2]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d\tview\t127\.0\.0\.1\t-\toncebox\/\d/)
     const expire = signedIn()
     expect(await expire.run('expire', link)).toBe(0)
-    expect(expire.out[0]).toMatch(/^Expired on .*; nobody can open it any more\.$/)
+    expect(expire.out[0]).toMatch(/^Expired on .*; it can no longer be opened\.$/)
     const again = signedIn()
     expect(await again.run('expire', link)).toBe(0)
     const expired = signedIn()
@@ -26,7 +26,7 @@ describe('an owner', () => {
     expect(JSON.parse(expired.out.join(''))[0]).toMatchObject({ html_url: link, deleted: true })
   })
 
-  test('lists how much time is left in a unit that says it', async () => {
+  test('lists the time left in days, hours or minutes', async () => {
     for (const duration of ['45m', '1h', '2d']) await push(signedIn({ input: 'x' }), '--duration', duration)
     const leftAt = async (now: number) => {
       const list = signedIn({ now })
@@ -38,11 +38,11 @@ describe('an owner', () => {
       '5 views, 1 hour',
       '5 views, 45 minutes',
     ])
-    // By a clock that is a year late nothing is known but the day.
+    // If the client's clock is a year behind, only the server's count of days is known.
     expect(await leftAt(0)).toEqual(['5 views, 2 days', '5 views, 1 day', '5 views, 1 day'])
   })
 
-  test('edits a name, a note and limits, and refusals name the flags', async () => {
+  test('edits a name, a note and limits; refusals name the flags', async () => {
     const link = await push(signedIn({ input: 'x' }), '--name', 'before', '--note', 'gone soon')
     const edit = signedIn()
     expect(await edit.run('edit', link, '--name', 'after', '--note', '', '--days', '2', '--views', '1')).toBe(

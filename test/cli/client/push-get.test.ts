@@ -28,7 +28,7 @@ describe('push and get', () => {
     expect(await get(link)).toMatchObject({ code: 3, err: ['oncebox: This push has expired.'] })
   })
 
-  test('every flag', async () => {
+  test('every flag is sent', async () => {
     writeFileSync(path('pass'), 'sesame\n')
     const trial = signedIn({ input: 'x' })
     trial.shell.readFile = (file) => readFileSync(file, 'utf8')
@@ -78,7 +78,7 @@ describe('push and get', () => {
     expect(nowhere.err[0]).toContain('note.txt is not a folder')
     symlinkSync(path('gone'), path('dangling'))
     expect((await get(link, '--output', path('dangling'))).code).toBe(2)
-    // None of the refusals counted as a view.
+    // No refusal counted as a view.
     expect((await get(link)).err).toEqual(['Views left: 3.'])
   })
 
@@ -117,7 +117,7 @@ describe('push and get', () => {
     expect(trial.err.at(-1)).toContain('shown as signs')
   })
 
-  test.each(['\u202e', '\u2066'])('a mark that turns text around is told at a terminal: %j', async (mark) => {
+  test.each(['\u202e', '\u2066'])('a terminal gets a warning about the direction mark %j', async (mark) => {
     const link = await push(tryOut({ input: `rm ${mark}x` }))
     const trial = tryOut({ isOutputTerminal: true })
     await trial.run('get', link)

@@ -1,5 +1,4 @@
-// `oncebox request`, `requests`, and `get` of a request, with a server that answers as one with requests
-// does.
+// `oncebox request`, `requests`, and `get` of a request, against a fake server that supports requests.
 
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -20,16 +19,16 @@ const REQUEST = {
 
 type Given = {
   request?: object
-  /** In the list, newest first. */
+  /** The answers in the list, newest first. */
   pushes?: object[]
-  /** The answer's own members when it is retrieved. */
+  /** Members of the answer when it is retrieved. */
   answer?: object
   files?: Record<string, Uint8Array>
-  /** Called with each look at the request. */
+  /** Called each time the client asks for the request. */
   onLook?: (looks: number) => object
 }
 
-/** Each request as `METHOD /path` with its body. */
+/** The received HTTP requests as `METHOD /path` with body. */
 function serve({ request = {}, pushes = [], answer = {}, files = {}, onLook }: Given) {
   const asked: string[] = []
   let looks = 0
@@ -83,12 +82,12 @@ describe('request', () => {
     })
   })
 
-  test('says with an age key that a lost key is a lost secret', async () => {
+  test('warns that only the age key decrypts the answers', async () => {
     const recipient = await identityToRecipient(await generateX25519Identity())
     const { trial } = serve({ request: { recipient } })
     expect(await trial.run('request', '--recipient', recipient)).toBe(0)
     expect(trial.err).toContain(`To receive what arrives: oncebox get ${TOKEN} --wait --identity FILE`)
-    expect(trial.err.join()).toContain(`opens with the secret key of ${recipient} only`)
+    expect(trial.err.join()).toContain(`Only the secret key of ${recipient} decrypts`)
   })
 
   test.each([
@@ -102,30 +101,30 @@ describe('request', () => {
     expect(asked).toEqual([])
   })
 
-  test('needs a login, and a server that has requests', async () => {
+  test('needs a login, and a server that supports requests', async () => {
     const stranger = tryOut()
     expect(await stranger.run('request')).toBe(4)
     const url = fake(() => Response.json({ error: 'not-found' }, { status: 404 }))
     const trial = signedIn({ env: { ONCEBOX_SERVER: url } })
     expect(await trial.run('request')).toBe(1)
-    expect(trial.text()).toContain('has no requests')
+    expect(trial.text()).toContain('offers neither requests')
   })
 })
 
 describe('requests', () => {
-  test('lists them', async () => {
+  test('lists the requests', async () => {
     const { trial } = serve({ request: { answers: 1 } })
     expect(await trial.run('requests')).toBe(0)
     expect(trial.out[1]).toContain(`\ttext, files\tWi-Fi\t1 of 2\t2126-11-27`)
   })
 
-  test('names none that is over as open', async () => {
+  test('shows closed requests as closed', async () => {
     const { trial } = serve({ request: { answers: 2, closed: true } })
     expect(await trial.run('requests')).toBe(0)
     expect(trial.out[1]).toContain('\t2 of 2\tclosed\t')
   })
 
-  test.each(['expire', 'edit --days 1', 'audit'])('are nothing for %s', async (command) => {
+  test.each(['expire', 'edit --days 1', 'audit'])('are refused by %s', async (command) => {
     const [name = '', ...flags] = command.split(' ')
     const trial = signedIn()
     expect(await trial.run(name, `https://once.example/q/${TOKEN}`, ...flags)).toBe(1)
@@ -134,7 +133,7 @@ describe('requests', () => {
 })
 
 describe('get of a request', () => {
-  test('receives the oldest answer that nobody has opened', async () => {
+  test('receives the oldest unopened answer', async () => {
     const opened = { ...arrived, url_token: 'b'.repeat(26), views_remaining: 4 }
     const newer = { ...arrived, url_token: 'c'.repeat(26) }
     const other = { ...arrived, url_token: 'd'.repeat(26), request: null }
@@ -154,7 +153,7 @@ describe('get of a request', () => {
   test.each([
     ['not asked to wait', [], {}, 'add --wait'],
     ['the request takes no more', ['--wait'], { answers: 2, closed: true }, 'takes no more answers'],
-  ])('ends with nothing: %s', async (_, flags, request, problem) => {
+  ])('ends without an answer: %s', async (_, flags, request, problem) => {
     const { trial, url } = serve({ request })
     expect(await trial.run('get', `${url}/q/${TOKEN}`, ...flags)).toBe(3)
     expect(trial.text()).toContain(problem)
@@ -175,7 +174,7 @@ describe('with a whole Oncebox', () => {
     expect(await response.json()).toEqual({ received: true })
   }
 
-  test('what arrives is received once, opens with the key, and is marked in the list', async () => {
+  test('receives an answer once, decrypts it with the key, and marks it in the list', async () => {
     const identity = await generateX25519Identity()
     writeFileSync(path('key.txt'), identity)
     mkdirSync(path('out'))
@@ -209,7 +208,7 @@ describe('an age key', () => {
     return encrypter.encrypt(content)
   }
 
-  /** As the server does. */
+  /** Encrypts as the server does. */
   async function sealFile(recipient: string, name: string, content: Uint8Array): Promise<Uint8Array> {
     const zip = makeZip([{ name, size: content.length, input: content }])
     return seal(recipient, new Uint8Array(await new Response(zip).arrayBuffer()))
@@ -225,7 +224,7 @@ describe('an age key', () => {
   const receive = (trial: ReturnType<typeof signedIn>) =>
     trial.run('get', TOKEN, '--wait', '--identity', path('key.txt'), '--output', path('out'))
 
-  test('opens files of any size under safe names of their own, and a text', async () => {
+  test('decrypts a text, and files of any size under safe names', async () => {
     const recipient = await newKey()
     const large = Buffer.alloc(3_000_001, 'large')
     const sent = { '1.age': ['../../.profile', Buffer.from('rm')], '2.age': ['Fußnoten.pdf', large] } as const
@@ -243,7 +242,7 @@ describe('an age key', () => {
     expect(trial.text()).toContain('The sender named it "../../.profile"')
   })
 
-  test('that does not open a push leaves everything as it came', async () => {
+  test('that does not fit leaves text and files encrypted', async () => {
     await newKey()
     const other = await identityToRecipient(await generateX25519Identity())
     const payload = armor.encode(await seal(other, 'sesame'))
@@ -252,17 +251,17 @@ describe('an age key', () => {
     expect(await trial.run('get', ANSWER, '--identity', path('key.txt'), '--output', path('out'))).toBe(1)
     expect(trial.out).toEqual([payload])
     expect(readdirSync(path('out')).sort()).toEqual(['1.age', '2.age'])
-    expect(trial.text()).toContain('none of your keys opens it.')
+    expect(trial.text()).toContain('none of your keys can decrypt it.')
   })
 
-  test('that is missing is asked for', async () => {
+  test('that is missing is mentioned in a hint', async () => {
     const recipient = await newKey()
     const { trial } = serve({ answer: { payload: armor.encode(await seal(recipient, 'sesame')) } })
     expect(await trial.run('get', ANSWER)).toBe(0)
     expect(trial.text()).toContain('--identity FILE')
   })
 
-  test('is read before anything is asked', async () => {
+  test('is read before the server is asked', async () => {
     writeFileSync(path('key.txt'), 'no key')
     const { trial, asked } = serve({})
     expect(await trial.run('get', ANSWER, '--identity', path('key.txt'))).toBe(1)

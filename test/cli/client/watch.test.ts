@@ -1,4 +1,5 @@
-// `oncebox watch`: events as they come, as lines, as JSON and for a command, over outages of the server.
+// `oncebox watch`: prints events as lines or JSON, runs a command for each, and survives outages of the
+// server.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -12,7 +13,7 @@ const EVENT = {
   data: { push: 'abc', kind: 'text', views_remaining: 2, expired: false },
 }
 
-/** Answers as told, one after another, and then that the token was revoked, which ends a watch. */
+/** Sends the given answers one after another, then says that the token was revoked, which ends a watch. */
 function serve(...answers: [status: number, body: object][]) {
   const asked: string[] = []
   const url = fake(async (request) => {
@@ -26,7 +27,7 @@ function serve(...answers: [status: number, body: object][]) {
 
 const page = (next: number, ...events: object[]): [number, object] => [200, { events, next }]
 
-test('begins with the next event, and goes on after the last one that it printed', async () => {
+test('begins with the next event, and continues after the last printed one', async () => {
   const { trial, asked } = serve(
     ...[page(6, EVENT), page(6), page(7, EVENT), page(7), page(9, { ...EVENT, id: 9, type: 'push.used_up' })],
   )
@@ -44,7 +45,7 @@ test('begins with the next event, and goes on after the last one that it printed
   expect(trial.out[1]).toContain('push.used_up')
 })
 
-test('prints JSON as it came, a line for each event, which a terminal obeys in nothing', async () => {
+test('prints the received JSON, one line for each event, without control characters', async () => {
   const hostile = { ...EVENT, type: 'push.\u001b[31mopened\n', more: { a: 1 } }
   const { trial } = serve(page(8, EVENT, hostile))
   await trial.run('watch', '--json', '--after', '6')
@@ -53,7 +54,7 @@ test('prints JSON as it came, a line for each event, which a terminal obeys in n
   expect(trial.out.join()).not.toContain('\u001b')
 })
 
-test('runs a command for each event in order, with the event in variables that no shell obeys', async () => {
+test('runs a command for each event in order, with the event in variables that are safe in a shell', async () => {
   const data = {
     push: '$(touch x)`;\n"\'',
     kind: 'text',
@@ -77,7 +78,7 @@ test('runs a command for each event in order, with the event in variables that n
   expect(trial.err.join('\n')).not.toContain('event 8')
 })
 
-test('tries again while the server is away, and says once that it is and once that it is back', async () => {
+test('retries while the server is down, and reports once that it is down and once that it is back', async () => {
   const down: [number, object] = [502, { error: 'bad gateway' }]
   const { trial, asked } = serve(down, down, page(7, EVENT))
   await trial.run('watch', '--after', '6')
@@ -87,18 +88,18 @@ test('tries again while the server is away, and says once that it is and once th
   expect(trial.err).toContain('The server answers again.')
 })
 
-test('says that events are missing where the server does not keep them, and goes on with those that it keeps', async () => {
+test('reports events that the server has discarded, and continues with the others', async () => {
   const { trial, asked } = serve([410, { error: 'gone' }], page(7, EVENT))
   await trial.run('watch', '--after', '2')
   expect(asked.slice(0, 2)).toEqual(['/api/oncebox/events?wait=20&after=2', '/api/oncebox/events?wait=20'])
   expect(trial.out).toHaveLength(1)
-  expect(trial.err.join()).toContain('some may be missing')
+  expect(trial.err.join()).toContain('so they are missing')
 })
 
-test('a server without events is told apart, and no login refused', async () => {
+test('distinguishes a server without events from a refused login', async () => {
   const { trial } = serve([404, { error: 'not-found' }])
   expect(await trial.run('watch', '--after', '2')).toBe(1)
-  expect(trial.err.join()).toContain('tells no events')
+  expect(trial.err.join()).toContain('neither requests nor events')
   expect(await tryOut().run('watch')).toBe(4)
   for (const flags of [
     ['--after', 'x'],

@@ -50,7 +50,7 @@ describe('wrong input is reported before any request', () => {
     expect(trial.err[0]?.replace(/^oncebox: /, '')).toEqual(problem)
   })
 
-  test('a blank text', async () => {
+  test('a blank text is refused', async () => {
     const trial = tryOut({ input: ' \n' })
     expect(await trial.run('push')).toBe(1)
     expect(trial.err).toEqual(['oncebox: There is nothing to push: the text is blank.'])
