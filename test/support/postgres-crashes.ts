@@ -14,7 +14,7 @@ import { makeNodeFolder, openTestNode } from './postgres-store.ts'
 type Step = 'before COMMIT' | 'after COMMIT'
 type Call = (...args: unknown[]) => Promise<unknown>
 
-/** Cuts every other COMMIT before it is sent, and the others before their answer is read. */
+/** Crashes before every other COMMIT, whose transaction then runs again, and after each of the others. */
 function cutting(connect: Connect, onStep: (step: Step) => Promise<void>): Connect {
   let commits = 0
 
@@ -22,11 +22,11 @@ function cutting(connect: Connect, onStep: (step: Step) => Promise<void>): Conne
     commits += 1
     if (commits % 2 === 1) {
       await onStep('before COMMIT')
-      return run()
+      throw Object.assign(new Error('the test refused the commit'), { errno: '40001' })
     }
-    await run()
+    const answer = await run()
     await onStep('after COMMIT')
-    throw Object.assign(new Error('the test cut the connection'), { code: 'ERR_POSTGRES_CONNECTION_CLOSED' })
+    return answer
   }
 
   const cut =

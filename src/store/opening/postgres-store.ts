@@ -171,15 +171,8 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
   const hasRoom = () => true
   const { glance } = steps
   const parts = {
-    steps,
-    glance,
-    node: node.id,
-    now,
-    trusted,
-    keyring,
-    hasRoom,
-    onError,
-    setupLinks: SETUP_LINKS,
+    ...{ steps, glance, now, trusted, keyring, node: node.id },
+    ...{ hasRoom, onError, setupLinks: SETUP_LINKS },
   }
   // Another import is a node, too.
   const enter = (session: Session) => refuseBesideNodes(session, node.id)

@@ -161,9 +161,12 @@ async function attempt<T>(
   }
   const send: Changing['send'] = (text, values) => keep(lane.query(text, values))
   try {
-    keep(lane.control('BEGIN'))
+    const begun = lane.control('BEGIN')
+    keep(begun)
     if (within > WITHIN_MS) send(BE_PATIENT, [String(within)])
     const value = await work({ query: lane.query, send })
+    // Waits for BEGIN alone, so that a connection that was dead before it leaves no doubt.
+    await begun
     progress.isCommitSent = true
     const [tag] = await Promise.all([lane.control('COMMIT'), ...sent])
     if (tag !== 'COMMIT') throw new Error('a transaction continued after an error, and was rolled back')
@@ -174,6 +177,8 @@ async function attempt<T>(
     const failed = answers.find((answer) => answer.status === 'rejected')
     const cause = failed?.reason ?? failure
     if (!progress.isCommitSent && !endsConnection(cause)) await lane.control('ROLLBACK')
+    // PostgreSQL refused a statement that precedes COMMIT, so nothing was committed.
+    if (failed !== undefined && stateOf(failed.reason) !== '') progress.isCommitSent = false
     throw cause
   }
 }

@@ -51,6 +51,13 @@ postgres.describe('a transaction', () => {
       },
     )
 
+    test('before its BEGIN it runs again, even if it waits for no rows', async () => {
+      const lost = it.proxy.cutBefore('BEGIN')
+      await it.database.transact(async ({ send }) => send('INSERT INTO notes VALUES ($1)', [2]))
+      await lost
+      expect(await it.countNotes()).toBe(2)
+    })
+
     test('before its COMMIT was sent it runs again', async () => {
       const lost = it.proxy.cutBefore('INSERT INTO notes')
       expect(await it.database.transact(addNote(2))).toBe('note 2')
