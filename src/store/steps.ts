@@ -144,6 +144,11 @@ export function first<Row>(statement: Statement<Row>, ...values: Value[]): One<R
   return new One<Row | null>({ statement, values, isBlind: false }, firstOf)
 }
 
+/** Whether a write with RETURNING affected a row. */
+export function affected(statement: Statement<unknown>, ...values: Value[]): One<boolean> {
+  return has(statement, ...values)
+}
+
 /** Whether there is a row. */
 export function has(statement: Statement<unknown>, ...values: Value[]): One<boolean> {
   return new One<boolean>({ statement, values, isBlind: false }, isAny)

@@ -8,7 +8,7 @@ import { enqueue } from '../notices/outbox.ts'
 import { inactiveAccount } from '../refusals.ts'
 import { spendNonce } from '../shared-state.ts'
 import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
-import { all, first, has, isThere, type Parts, run, type Step } from '../steps.ts'
+import { affected, all, first, has, isThere, type Parts, run, type Step } from '../steps.ts'
 import { accountLinks, accounts } from '../tables.ts'
 import { DISOWNING, insertAccount, lockAccount, presentAccount, startAnew } from './accounts.ts'
 import { requireSession } from './sessions.ts'
@@ -81,7 +81,7 @@ export function createAccountLinks({
     // A create that comes later sees that the account has begun anew.
     yield* lockFor(found, { alone: true })
     const link = yield* findLive(hash)
-    if (link === null || !(yield* has(REMOVE, link.id))) throw gone()
+    if (link === null || !(yield* affected(REMOVE, link.id))) throw gone()
     const { accountId, isAdmin } = link
     if (accountId === null) {
       const account = { email: link.email ?? email, passwordHash, isAdmin, createdAt: now() }

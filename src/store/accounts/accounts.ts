@@ -8,7 +8,7 @@ import type { Credentials, NewAccount, NewPassword } from '../accounts-contract.
 import { disown, removeSomeOf } from '../pushes/expiry.ts'
 import { inactiveAccount } from '../refusals.ts'
 import { insertUnlessThere, locked, type RowOf, select, statement } from '../statements.ts'
-import { all, first, has, type Parts, run, type Step } from '../steps.ts'
+import { affected, all, first, has, type Parts, run, type Step } from '../steps.ts'
 import * as tables from '../tables.ts'
 import { accounts } from '../tables.ts'
 
@@ -125,7 +125,7 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
      * password has changed since `tested`.
      */
     rehashPassword: ({ id, tested, passwordHash }: { id: number; tested: string; passwordHash: string }) =>
-      write(() => has(REHASH, id, tested, passwordHash)),
+      write(() => affected(REHASH, id, tested, passwordHash)),
     /**
      * Disabling ends sessions, the links by and for the account, and messages that wait for its webhooks.
      * With `keepAdmin`, throws `conflict` for the last administrator.

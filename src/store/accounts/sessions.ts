@@ -12,7 +12,7 @@ import { DAY, MINUTE } from '../../domain/time.ts'
 import type { SessionToStore, SignedIn } from '../accounts-contract.ts'
 import { inactiveAccount } from '../refusals.ts'
 import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
-import { all, first, has, isThere, type Parts, run, type Step, together } from '../steps.ts'
+import { affected, all, first, has, isThere, type Parts, run, type Step, together } from '../steps.ts'
 import { accounts, sessions } from '../tables.ts'
 import { lockAccount, presentAccount } from './accounts.ts'
 
@@ -96,7 +96,7 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
     const session = yield* first(FIND, id)
     const account = session && (yield* lockAccount(session.accountId))
     if (account?.passwordHash !== tested) return false
-    return yield* has(CONFIRM, id, now())
+    return yield* affected(CONFIRM, id, now())
   }
 
   return {

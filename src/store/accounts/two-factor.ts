@@ -2,7 +2,7 @@
 
 import type { NewTwoFactor } from '../accounts-contract.ts'
 import { addTo, select, statement } from '../statements.ts'
-import { all, has, run, type Step, type Steps } from '../steps.ts'
+import { affected, all, run, type Step, type Steps } from '../steps.ts'
 import { recoveryCodes } from '../tables.ts'
 
 const SET = statement<{ id: number }>(
@@ -27,16 +27,16 @@ export function createTwoFactor({ read, write }: Steps) {
     remove: (accountId: number) => write(() => removeTwoFactor(accountId)),
     /** Returns false when the code of this step, or of a later one, was used before. */
     useStep: ({ accountId, step }: { accountId: number; step: number }) =>
-      write(() => has(USE_STEP, accountId, step)),
+      write(() => affected(USE_STEP, accountId, step)),
     /** Returns false for an unknown or used code. Each works once. */
     useRecoveryCode: ({ accountId, hash }: { accountId: number; hash: Buffer }) =>
-      write(() => has(USE_CODE, accountId, hash)),
+      write(() => affected(USE_CODE, accountId, hash)),
     countRecoveryCodes: async (accountId: number) => (await read(() => all(CODES, accountId))).length,
   }
 }
 
 function* setTwoFactor({ accountId, sealedSecret, step, recoveryHashes }: NewTwoFactor): Step<boolean> {
-  if (!(yield* has(SET, accountId, sealedSecret, step))) return false
+  if (!(yield* affected(SET, accountId, sealedSecret, step))) return false
   yield* run(REMOVE_CODES, accountId)
   for (const hash of recoveryHashes) yield* addCode({ accountId, hash })
   return true
@@ -53,5 +53,5 @@ export function* importTwoFactor(imported: {
   sealedSecret: Uint8Array
   step: number | null
 }): Step<void> {
-  yield* has(SET, imported.accountId, imported.sealedSecret, imported.step)
+  yield* affected(SET, imported.accountId, imported.sealedSecret, imported.step)
 }

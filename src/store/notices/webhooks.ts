@@ -6,7 +6,7 @@ import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } f
 import type { ListedWebhook, StoredWebhook, WebhookToStore } from '../notices-contract.ts'
 import { inactiveAccount } from '../refusals.ts'
 import { causing, insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
-import { all, first, has, isThere, type Parts, run, type Step } from '../steps.ts'
+import { affected, all, first, isThere, type Parts, run, type Step } from '../steps.ts'
 import { accounts, webhooks } from '../tables.ts'
 
 type Row = RowOf<typeof webhooks>
@@ -83,7 +83,7 @@ export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'ste
   }
 
   function* remove({ id, accountId }: { id: number; accountId: number | null }): Step<boolean> {
-    if (!(yield* has(REMOVE, id, accountId))) return false
+    if (!(yield* affected(REMOVE, id, accountId))) return false
     yield* run(REMOVE_WAITING, id)
     return true
   }

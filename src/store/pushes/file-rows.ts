@@ -5,7 +5,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { grantLifetime } from '../../domain/files.ts'
 import type { SealedFile } from '../sealed-contract.ts'
 import { addTo, causing, type RowOf, select, statement } from '../statements.ts'
-import { all, has, run, type Step } from '../steps.ts'
+import { affected, all, has, run, type Step } from '../steps.ts'
 import { filesDue, pushFiles } from '../tables.ts'
 
 /**
@@ -43,7 +43,7 @@ export function enterUpload(id: string, node: Uint8Array): Step<void> {
  */
 export function* attachFiles(pushId: number, files: readonly SealedFile[]): Step<void> {
   for (const [n, file] of files.entries()) {
-    if (!(yield* has(TAKE_UPLOAD, file.fileId))) throw filesAreGone()
+    if (!(yield* affected(TAKE_UPLOAD, file.fileId))) throw filesAreGone()
     yield* addFile({ pushId, n, ...file })
   }
 }
