@@ -5,22 +5,19 @@ import settingsFile from './templates/oncebox.env.template' with { type: 'text' 
 
 export type Variables = Readonly<Record<string, string>>
 
-/**
- * `problems`: a sentence for each line that systemd would pass over, and for each name that would be of no
- * use.
- */
+/** `problems`: a sentence for each line that systemd would skip, and for each name that has no effect. */
 export type EnvFile = { variables: Record<string, string>; problems: string[] }
 
 const NAME = '[A-Za-z_]\\w*'
-/** Quoted parts may only begin a value; in what follows them, quotes are ordinary characters. */
+/** Quotes count only at the beginning of a value; later ones are ordinary characters. */
 const QUOTED = String.raw`(?:[ \t]*(?:"(?:\\[\s\S]|[^"\\])*"|'[^']*'))*`
 const PLAIN_PART = String.raw`(?![ \t"'])(?:\\[\s\S]?|[^\n\\])*`
-/** As systemd: blanks around the name and before the value count for nothing. */
+/** Ignores blanks around the name and before the value, as systemd does. */
 const assignment = (name: string) =>
   String.raw`[ \t]*(${name})[ \t]*=(${QUOTED})[ \t]*(${PLAIN_PART})(?:\n|$)`
 const EMPTY = String.raw`[ \t]*(?:[#;][^\n]*)?(?:\n|$)`
 
-/** Of several lines with the same name, the last one wins. */
+/** Parses the file as systemd does: of several lines with one name, the last wins. Never throws. */
 export function parseEnvFile(text: string): EnvFile {
   const rest = text.replace(/\r\n?/g, '\n')
   const statement = new RegExp(`${assignment(NAME)}|${EMPTY}|[^\n]*(?:\n|$)`, 'y')
@@ -35,7 +32,7 @@ export function parseEnvFile(text: string): EnvFile {
   return found
 }
 
-/** Never repeats a value, which may be a secret. */
+/** Explains why the line has no effect; null when it has one. Never quotes the value, which may be a secret. */
 function problemOf(whole: string, name: string | undefined): string | null {
   if (name !== undefined && /^oncebox_/i.test(name) && name !== name.toUpperCase())
     return `${name} must be written in capitals: ${name.toUpperCase()}`
@@ -65,7 +62,7 @@ function presentLine(name: string, value: string): string {
   return `${name}=${PLAIN.test(value) ? value : `"${value.replace(/["\\$`]/g, '\\$&')}"`}\n`
 }
 
-/** Sets variables in the text of a file and keeps everything else. */
+/** Sets variables in the text of a file: replaces existing lines, appends new ones, keeps everything else. */
 export function setInEnvFile(text: string, values: Variables): string {
   return Object.entries(values).reduce((before, [name, value]) => {
     const line = presentLine(name, value)

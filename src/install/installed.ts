@@ -18,8 +18,8 @@ export type InstalledService = {
 }
 
 /**
- * The service whose data this user may open: that of the machine for root or an administrator, else the
- * user's own. Null when there is none, or its settings may not be read.
+ * Finds the service whose data this user may open: the machine's for root or an administrator, else the
+ * user's own. Returns null when there is none, or its settings cannot be read.
  */
 export function findService(os: OperatingSystem): InstalledService | null {
   const isRoot = process.geteuid?.() === 0
@@ -28,8 +28,8 @@ export function findService(os: OperatingSystem): InstalledService | null {
 }
 
 /**
- * Returns null also for a unit that the operator wrote: it may run with any settings. Works for any user; one
- * who is not root may not be able to read the settings.
+ * Finds the service of one scope. Returns null for a unit that the operator wrote, which may run with any
+ * settings, and when this user cannot read the settings.
  */
 export function findIn(scope: Scope, os: OperatingSystem): InstalledService | null {
   const { definition, envFile, dataDir } = placesFor(scope, { os, self: '' })

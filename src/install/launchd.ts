@@ -62,7 +62,7 @@ function installSteps(facts: InstallFacts): Step[] {
   const folders = [dataDir, posix.dirname(logFile)]
   const { executable, envFile } = places
   const text = launchdJob({ executable, envFile, dataDir, logFile, user: isMachine ? MAC_USER : null })
-  // Removes the job first, because launchd reads a changed job only when it is loaded again.
+  // Unloads the job first: launchd reads a changed job only when it is loaded again.
   const start: Step[] = [
     { ...bootOut(facts), onlyIf: 'changed' } as Step,
     { ...run('launchctl', 'bootstrap', domainOf(facts), places.definition), onlyIf: 'changed' },

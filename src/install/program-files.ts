@@ -20,20 +20,20 @@ import { syncFolder } from '../store/folder/durable-files.ts'
 export type ProgramFiles = ReturnType<typeof programFiles>
 
 /**
- * Of the program at `path`: `former` is the one that it replaced. A new one is prepared at `staged`, in the
- * same folder, so that one rename puts it in place.
+ * Returns the paths beside the program at `path`: `former` is the program that it replaced; `staged`, in the
+ * same folder, is where a new one is prepared, so that one rename installs it.
  */
 export function programFiles(path: string) {
   const former = path.endsWith('.exe') ? path.replace(/\.exe$/, '.old.exe') : `${path}.old`
   return { path, former, staged: `${path}.new${path.endsWith('.exe') ? '.exe' : ''}` }
 }
 
-/** Every package of Debian installs such a file, also where its other documentation is left out. */
+/** Every Debian package installs this file, even where other documentation is excluded. */
 const PACKAGE_FILE = '/usr/share/doc/oncebox/copyright'
 
 /**
- * Throws `conflict` when another user could replace the checked program, or when the program belongs to a
- * package. Removes what an interrupted upgrade has left.
+ * Removes the leftovers of an interrupted upgrade. Throws `conflict` when another user could replace the
+ * verified program, or when the program belongs to a package.
  */
 export function prepareProgramFolder({ path, staged }: ProgramFiles): void {
   if (process.platform !== 'win32') for (const place of [dirname(path), path]) requireClosed(place)
@@ -55,14 +55,14 @@ function requireClosed(path: string): void {
     )
 }
 
-/** Gives the prepared program the owner and the rights of the one that it is to replace. */
+/** Gives the staged program the owner and mode of the program that it replaces. */
 export function allowToRun({ path, staged }: ProgramFiles): void {
   const { uid, gid, mode } = statSync(path)
   if (process.geteuid?.() === 0) chownSync(staged, uid, gid)
   chmodSync(staged, mode & 0o755)
 }
 
-/** Keeps the program as the former one and puts the prepared one in its place. */
+/** Keeps the program as the former one and installs the staged one. */
 export function replaceProgram({ path, former, staged }: ProgramFiles): void {
   if (process.platform === 'win32') {
     replaceOnWindows({ path, former, staged })
@@ -80,7 +80,7 @@ export function replaceProgram({ path, former, staged }: ProgramFiles): void {
   atStep('done')
 }
 
-/** Links the file, which costs nothing, or copies it where the file system has no hard links. */
+/** Makes a hard link, or a copy where the file system has no hard links. */
 function keep(path: string, kept: string): void {
   try {
     linkSync(path, kept)
@@ -92,7 +92,7 @@ function keep(path: string, kept: string): void {
   }
 }
 
-/** Windows can rename a running program but not replace it, so for a moment only the former one exists. */
+/** Renames in two steps: Windows cannot replace a running program, so briefly only the former one exists. */
 function replaceOnWindows({ path, former, staged }: ProgramFiles): void {
   rmSync(former, { force: true })
   renameSync(path, former)
@@ -104,7 +104,7 @@ function replaceOnWindows({ path, former, staged }: ProgramFiles): void {
   }
 }
 
-/** Throws `conflict` when there is no former program, or another user could have put it there. */
+/** Throws `conflict` when there is no former program, or another user could have written it. */
 export function requireFormer({ path, former }: ProgramFiles): void {
   const found = lstatSync(former, { throwIfNoEntry: false })
   if (found === undefined)
@@ -113,7 +113,7 @@ export function requireFormer({ path, former }: ProgramFiles): void {
   if (process.platform !== 'win32') for (const place of [dirname(path), former]) requireClosed(place)
 }
 
-/** Puts the former program in place, in one step. */
+/** Installs the former program with one rename. */
 export function returnToFormer({ path, former, staged }: ProgramFiles): void {
   if (process.platform === 'win32') {
     renameSync(path, staged)

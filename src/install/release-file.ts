@@ -1,5 +1,4 @@
-// A release as it was received: a file that anybody may have made, and its signature. Nothing of it is
-// written before its signature was verified.
+// An untrusted release file and its signature. Writes nothing of it before the signature is verified.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { hashForSigning, type PublicKey, parseSignature, verifySignature } from '../crypto/minisign.ts'
@@ -8,7 +7,7 @@ import { parseReleaseComment, problemOfRelease, type Release } from './release.t
 
 const MAX_BYTES = 512 * 1024 * 1024
 const MAX_SIGNATURE_BYTES = 4096
-/** Follows no link, which may lead to a file that only root may read, and does not wait for a pipe. */
+/** Follows no symlink, which could point to a file that only root may read, and never blocks on a pipe. */
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 type ReleaseFileOptions = {
@@ -21,8 +20,8 @@ type ReleaseFileOptions = {
 }
 
 /**
- * Checks who signed the file, for which system, and that it is not older, and writes what was checked to
- * `staged` (0600). Throws `conflict` with the reason before anything is written.
+ * Verifies signer, target system and version, then writes the verified bytes to `staged` (mode 0600). Throws
+ * `conflict` with the reason before anything is written.
  */
 export function stageRelease({ file, staged, keys, own }: ReleaseFileOptions): Release {
   const bytes = readRegular(file, MAX_BYTES)
@@ -44,22 +43,20 @@ export function stageRelease({ file, staged, keys, own }: ReleaseFileOptions): R
 
 const REASONS = {
   'unknown key': (file: string) => `${file} was signed by another key than those that this program trusts`,
-  'wrong file': (file: string) =>
-    `${file} is not the file that was signed: it is damaged, or somebody changed it`,
+  'wrong file': (file: string) => `${file} is not the file that was signed: it is damaged, or was changed`,
   'wrong comment': (file: string) => `The comment in ${file}.minisig was changed after it was signed`,
 }
 
-/** Throws for anything but a plain file: a link, a folder, a pipe that never ends. */
+/** Reads a regular file. Throws `conflict` for a symlink, a folder, a pipe or a file over `maxBytes`. */
 function readRegular(path: string, maxBytes: number): Buffer {
   const found = lstatSync(path, { throwIfNoEntry: false })
   const hint = path.endsWith('.minisig') ? ' It comes with the release, and has to lie beside it.' : ''
   if (found === undefined) throw conflict(`There is no ${path}.${hint}`)
-  if (found.isSymbolicLink())
-    throw conflict(`${path} is not a plain file but a link: name the file that it leads to.`)
+  if (found.isSymbolicLink()) throw conflict(`${path} is a symlink: name the file that it points to.`)
   using closing = new DisposableStack()
   const descriptor = closing.adopt(openSync(path, OPEN_FLAGS), closeSync)
   const opened = fstatSync(descriptor)
   if (!opened.isFile()) throw conflict(`${path} is not a plain file.`)
-  if (opened.size > maxBytes) throw conflict(`${path} is larger than any that belongs to a release.`)
+  if (opened.size > maxBytes) throw conflict(`${path} is too large to belong to a release.`)
   return readFileSync(descriptor)
 }

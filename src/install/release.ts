@@ -1,4 +1,4 @@
-// What the signed comment of a release says, and whether a release may replace this program.
+// The signed comment of a release, and whether a release may replace this program.
 
 /** `target` as in the name of the release's file: `linux-x64`, `linux-arm64-musl`. */
 export type Release = { version: string; target: string }
@@ -6,15 +6,15 @@ export type Release = { version: string; target: string }
 const COMMENT =
   /^oncebox (\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?) ((?:linux|macos|windows)-(?:x64|arm64)|linux-(?:x64|arm64)-musl)$/
 
-/** Parses a comment such as `oncebox 3.1.0 linux-x64`. Null for any other text. */
+/** Parses a comment such as `oncebox 3.1.0 linux-x64`. Returns null for any other text. */
 export function parseReleaseComment(comment: string): Release | null {
   const [, version, target] = COMMENT.exec(comment.trim()) ?? []
   return version === undefined || target === undefined ? null : { version, target }
 }
 
 /**
- * Why the release may not replace this program, as a sentence; null when it may. A pre-release comes before
- * its release.
+ * Returns a sentence that says why the release may not replace this program; null when it may. A pre-release
+ * is older than its release.
  */
 export function problemOfRelease(release: Release, own: Release): string | null {
   if (release.target !== own.target)

@@ -1,5 +1,5 @@
-// What the description of a service manager tells: where things are, and the steps to install, start and
-// remove the service.
+// The interface of a service manager (systemd, launchd, Task Scheduler): paths, and the steps that install,
+// start and remove the service.
 
 import type { OperatingSystem } from '../settings/parsers.ts'
 import type { Step } from './steps.ts'
@@ -17,11 +17,11 @@ export type ServicePlaces = {
   logFile: string | null
 }
 
-/** The service on this machine, for the steps that need no settings. */
+/** The facts about the service on this machine that steps need even without its settings. */
 export type ServiceHere = {
   scope: Scope
   places: ServicePlaces
-  /** Whether the service manager runs, so that it can be asked to start something. */
+  /** Whether the service manager runs, so that it can start services. */
   isManaged: boolean
   /** The user who runs this, `DOMAIN\\name` on Windows. */
   userName: string
@@ -30,9 +30,9 @@ export type ServiceHere = {
 export type InstallFacts = ServiceHere & {
   /** The running executable. */
   self: string
-  /** The text of the file of settings, as it will be. */
+  /** The future text of the settings file. */
   envText: string
-  /** From the settings, as the following members. */
+  /** Read from the settings, as are the members that follow. */
   dataDir: string
   keyFile: string | null
   tlsAuthorityKey: string | null
@@ -43,7 +43,7 @@ export type InstallFacts = ServiceHere & {
   hasUser: boolean
   /** False with --no-start. */
   mayStart: boolean
-  /** A free number for a new user on macOS. */
+  /** An unused id for a new user on macOS. */
   freeId: number
 }
 
@@ -55,14 +55,14 @@ export type ServiceSystem = {
   uninstallSteps(here: ServiceHere): Step[]
   /** Restarts a running service. Does not start a stopped one. */
   restartSteps(here: ServiceHere): Step[]
-  /** The same for people. */
+  /** The restart command to show to people. */
   restartCommand(scope: Scope): string
-  /** Prints the state of the service, in which `running` is found when it runs. */
+  /** The command that prints the service's state. `running` matches its output while the service runs. */
   stateCommand(here: ServiceHere): string[]
   running: RegExp
 }
 
-/** The path of an executable that a system package has installed, and keeps up to date. */
+/** The path of the executable that a system package installs and updates. */
 export const PACKAGED = '/usr/bin/oncebox'
 
 /** The user of the service on Linux. */
@@ -79,7 +79,7 @@ export function copyOf({ self, places }: InstallFacts): Step {
   return { do: 'copy', from: self, to: places.executable, mode: 0o755 }
 }
 
-/** Puts values in the places of their names: `{name}`. A line with nothing but an empty value is left out. */
+/** Replaces each `{name}` by its value. Removes a line that holds only an empty value. */
 export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
   const filled = template.replace(/^\{(\w+)\}\n/gm, (line, name) => (values[name] ? line : ''))
   return filled.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '')

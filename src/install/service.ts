@@ -28,8 +28,8 @@ type ServiceOptions = {
 }
 
 /**
- * `problems` are those of the settings, which the server would refuse. Throws `conflict` for a program that
- * cannot be installed, or a file of settings that cannot be read.
+ * Returns the facts that the installation needs, or `problems`: settings that the server would refuse. Throws
+ * `conflict` if this program cannot be installed or the settings file cannot be read.
  */
 export function planService({ scope, flags, mayStart, ...given }: ServiceOptions) {
   const { os } = given
@@ -65,7 +65,7 @@ export function serviceHere(scope: Scope, os: OperatingSystem, self: string): Se
   }
 }
 
-/** Throws `conflict` with the refusal where the runtime runs the sources. */
+/** Returns the path of the compiled program. Throws `conflict` with `refusal` when Bun runs the sources. */
 export function ownExecutable([program = '', ...entry]: readonly string[], refusal: string): string {
   if (program === '' || entry.length > 0) throw conflict(refusal)
   return realOf(program)
@@ -81,7 +81,7 @@ function envTextFor({ scope, places }: ServiceHere, flags: GivenFlags, os: Opera
     : newEnvFile(systemOf(os.platform).restartCommand(scope))
   const changed = setInEnvFile(text, variablesOf(flags, os))
   if (os.platform !== 'win32') return changed
-  // A Windows task has no variables of its own and no place for its output.
+  // The Task Scheduler sets no variables and keeps no output, so both come from the settings file.
   const { variables: known } = parseEnvFile(changed)
   const missing = { ONCEBOX_DATA_DIR: places.dataDir, ONCEBOX_LOG_FILE: places.logFile ?? '' }
   const absent = Object.entries(missing).filter(([name]) => known[name] === undefined)
@@ -89,8 +89,8 @@ function envTextFor({ scope, places }: ServiceHere, flags: GivenFlags, os: Opera
 }
 
 /**
- * The given flags of `oncebox service install`, as variables. The service runs in another folder, so paths
- * are written whole.
+ * Turns the flags of `oncebox service install` into variables. Makes paths absolute, because the service runs
+ * in another folder.
  */
 export function variablesOf(
   flags: GivenFlags,
@@ -113,9 +113,7 @@ function readExisting(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    throw conflict(
-      `${path} is there and cannot be read: run this as root, as in "sudo oncebox service install".`,
-    )
+    throw conflict(`${path} exists but cannot be read. Run this as root: "sudo oncebox service install".`)
   }
 }
 
@@ -134,9 +132,7 @@ export function readServiceConfig(
   return { problems: all, warnings, config: all.length > 0 ? undefined : config }
 }
 
-/**
- * The folders that a service of the machine cannot see: it has no homes, and a temporary folder of its own.
- */
+/** Paths that a machine-wide unit cannot see: it runs with ProtectHome= and PrivateTmp=. */
 const HIDDEN = /^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/
 
 function hiddenPaths(scope: Scope, platform: NodeJS.Platform, variables: Variables): string[] {
@@ -150,7 +146,7 @@ function hiddenPaths(scope: Scope, platform: NodeJS.Platform, variables: Variabl
   )
 }
 
-/** Throws `conflict` when root and another user would have to change places. */
+/** Throws `conflict` unless root manages the machine's service, or a user their own. */
 export function requireScope(scope: Scope, platform: NodeJS.Platform, command: string): void {
   if (platform === 'win32' || (scope === 'machine') === (process.geteuid?.() === 0)) return
   throw conflict(
@@ -160,7 +156,7 @@ export function requireScope(scope: Scope, platform: NodeJS.Platform, command: s
   )
 }
 
-/** Throws `conflict` when the steps cannot be taken here. */
+/** Throws `conflict` when the installation would fail here, before anything is changed. */
 export function requireRights(
   { scope, isManaged, mayStart, dataDir, backupDir }: InstallFacts,
   platform: NodeJS.Platform,
@@ -177,13 +173,13 @@ export function requireRights(
 }
 
 /**
- * systemd gives its state folder to the user of the service, and the installation an empty one. Others must
- * belong to that user.
+ * Throws `conflict` unless the service's user owns the folder. systemd sets the owner of its state folder, and
+ * the installation that of an empty one.
  */
 function requireOwner(folder: string, recursive: '-R ' | ''): void {
   const found = statSync(folder, { throwIfNoEntry: false })
   if (folder === STATE_FOLDER || found === undefined || found.uid === findId('passwd', SERVICE_USER)) return
-  // A disk of its own has lost+found.
+  // The root of a mounted ext4 contains lost+found.
   if (found.isDirectory() && readdirSync(folder).every((name) => name === 'lost+found')) return
   throw conflict(
     `${folder} does not belong to the user ${SERVICE_USER}, whom the service runs as. Stop what uses it, then: ` +
@@ -202,7 +198,7 @@ function listMacUsers(): Map<string, number> {
   return new Map(lines.map(([name = '', id]) => [name, Number(id)]))
 }
 
-/** macOS keeps the numbers from 200 to 400 for services. */
+/** macOS reserves user ids from 200 to 400 for services. */
 function userFacts(platform: NodeJS.Platform): Pick<InstallFacts, 'hasUser' | 'freeId'> {
   if (platform !== 'darwin') return { hasUser: findId('passwd', SERVICE_USER) !== null, freeId: 0 }
   const users = listMacUsers()

@@ -1,5 +1,4 @@
-// The steps of an installation: shown by --dry-run, or taken one after another. A step that is done already
-// changes nothing.
+// The steps of an installation: printed by --dry-run, or run one after another. Each step is idempotent.
 
 import { execFile } from 'node:child_process'
 import {
@@ -28,7 +27,7 @@ export type Step =
   | { do: 'remove'; path: string }
   | { do: 'run'; command: readonly string[]; onlyIf?: 'changed'; mayFail?: true }
 
-/** What --dry-run prints of a step: files whole, commands as they would be typed. */
+/** The lines that --dry-run prints: whole files, and commands as one would type them. */
 export function presentStep(step: Step): string[] {
   if (step.do === 'copy') return [`copy ${step.from} to ${step.to} (${octal(step.mode)})`]
   if (step.do === 'folder') return [`make the folder ${step.path} (${octal(step.mode)}${ownership(step)})`]
@@ -50,7 +49,7 @@ function quoteWord(word: string): string {
   return /^[\w./:@%+=,\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-/** Takes the steps in order, and tells those with something to do. Throws `conflict` for a failed command. */
+/** Runs the steps in order and reports those that change something. Throws `conflict` if a command fails. */
 export async function takeSteps(steps: readonly Step[], tell: (line: string) => void): Promise<void> {
   let isChanged = false
   for (const step of steps) {
@@ -76,14 +75,14 @@ async function runCommand({ command, mayFail }: Extract<Step, { do: 'run' }>): P
   }
 }
 
-/** The last line of the program's output. */
+/** Returns what the command printed to standard error, else the message of the error. */
 function reasonOf(cause: unknown): string {
   if (codeOf(cause) === 'ENOENT') return 'there is no such program.'
   const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : ''
   return said || (cause instanceof Error ? cause.message : String(cause))
 }
 
-/** Returns whether there was anything to do. */
+/** Returns whether the step changed anything. */
 function take(step: Exclude<Step, { do: 'run' }>): boolean {
   if (step.do === 'remove') {
     const isThere = lstatSync(step.path, { throwIfNoEntry: false }) !== undefined
@@ -97,7 +96,7 @@ function take(step: Exclude<Step, { do: 'run' }>): boolean {
   }
   const path = step.do === 'copy' ? step.to : step.path
   const content = step.do === 'copy' ? readFileSync(step.from) : encode(step)
-  // A killed run may have left it, with secrets of an environment file.
+  // A killed run may have left this temporary file, with the secrets of a settings file.
   rmSync(unfinishedOf(path), { force: true })
   if (existsSync(path) && hasMode(path, step) && readFileSync(path).equals(content)) return false
   replace(path, content, step)
@@ -117,7 +116,7 @@ function makeFolder({ path, mode, owner, group }: Extract<Step, { do: 'folder' }
   mkdirSync(path, { mode })
   if (group !== undefined)
     chownSync(path, owner === undefined ? 0 : idOf('passwd', owner), idOf('group', group))
-  // The umask of this process closes new folders to others, and some of these must be open.
+  // Overrides the umask: other users must be able to read some of these folders.
   chmodSync(path, mode)
 }
 
@@ -150,7 +149,7 @@ function idOf(table: 'passwd' | 'group', name: string): number {
   throw conflict(`There is no ${table === 'group' ? 'group' : 'user'} ${name}.`)
 }
 
-/** Null when Linux has no user or group of this name. */
+/** Returns null when Linux has no user or group of this name. */
 export function findId(table: 'passwd' | 'group', name: string): number | null {
   const path = `/etc/${table}`
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []

@@ -21,7 +21,7 @@ import unit from './templates/oncebox.service.template' with { type: 'text' }
 
 const UNIT = 'oncebox.service'
 
-/** The folder that systemd makes for the data, and closes to other users. */
+/** The data folder that systemd creates (StateDirectory=), closed to other users. */
 export const STATE_FOLDER = '/var/lib/oncebox'
 
 export const SYSTEMD: ServiceSystem = {
@@ -82,7 +82,7 @@ function installSteps(facts: InstallFacts): Step[] {
     { do: 'write', path: places.definition, mode: 0o644, text: unitFor(facts) },
     ...(isManaged ? [run(...systemctl(scope), 'daemon-reload')] : []),
     run(...systemctl(scope), 'enable', UNIT),
-    // Not every user may linger. The service then starts when the user signs in.
+    // Some users may not linger. Their service starts when they sign in.
     ...(isMachine || !isManaged ? [] : [{ ...run('loginctl', 'enable-linger'), mayFail: true } as const]),
     ...(mayStart ? start : []),
   ]
@@ -93,10 +93,7 @@ const addUser = run(
   ...['--home-dir', STATE_FOLDER, '--shell', '/usr/sbin/nologin', SERVICE_USER],
 )
 
-/**
- * systemd makes its state folder itself. Other folders have to exist before the service starts, as the
- * service's own.
- */
+/** Creates the folders that systemd does not: they must exist, owned by the service's user, before it starts. */
 function ownFolders({ scope, dataDir, backupDir }: InstallFacts): Step[] {
   if (scope === 'user') return []
   const owned = { mode: 0o700, owner: SERVICE_USER, group: SERVICE_USER }
@@ -112,7 +109,7 @@ type UnitFacts = Pick<InstallFacts, 'scope' | 'dataDir' | 'usesLowPort'> &
     places: Pick<ServicePlaces, 'executable' | 'envFile'>
   }
 
-/** One for the machine starts with it and runs as `oncebox`; one for a user starts when the user signs in. */
+/** Writes the unit. A machine's starts at boot and runs as `oncebox`; a user's starts when the user signs in. */
 export function unitFor(facts: UnitFacts): string {
   const { scope, places, dataDir } = facts
   const common = { executable: quote(places.executable), envFile: escapePercent(places.envFile) }
@@ -139,7 +136,7 @@ export function isOwnUnit(text: string): boolean {
   return text.startsWith(unit.slice(0, unit.indexOf(',')))
 }
 
-/** Opens for writing what the settings name outside the folder that systemd makes. */
+/** Returns the directives that make folders outside the state folder writable for the service. */
 function foldersFor({ dataDir, backupDir, keyFile, tlsAuthorityKey, logFile }: UnitFacts): string[] {
   const files = [keyFile, tlsAuthorityKey, logFile].filter((path) => path !== null)
   const folders = [dataDir, ...(backupDir === null ? [] : [backupDir]), ...files.map(posix.dirname)]

@@ -1,4 +1,4 @@
-// Replaces this program by a release from a file, and returns to the former one. Nothing is ever fetched.
+// Replaces this program with a release file, and returns to the former program. Never downloads anything.
 
 import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ import { readReleaseKeys } from './release-keys.ts'
 
 export { type PublicKey, parsePublicKeys }
 
-/** Where this program and its data are. */
+/** This program and its data. */
 export type UpgradePlace = {
   /** The executable that runs. */
   executable: string
@@ -40,8 +40,8 @@ export function describeProgram(executable: string) {
 }
 
 /**
- * `keys` are those of the command line, which replace the built-in ones. When it throws `conflict`, nothing
- * was changed.
+ * Verifies, starts and installs a release. `keys` from the command line replace the built-in ones. Throws
+ * `conflict` before anything is changed.
  */
 export async function upgradeProgram(
   { file, keys }: { file: string; keys: readonly PublicKey[] | null },
@@ -66,17 +66,17 @@ function builtInKeys(): readonly PublicKey[] {
   const keys = readReleaseKeys()
   if (keys.length > 0) return keys
   throw conflict(
-    'This program knows no keys of releases. Name the public key of those who signed the file with --public-key, when you ' +
-      'have it from them and not from beside the file.',
+    "This build has no release keys. Give the signer's public key with --public-key, and get it from the signer, " +
+      'not from beside the file.',
   )
 }
 
 type WayBack = Awaited<ReturnType<typeof findWayBack>>
 
 /**
- * Tells the version of the former program and the schema that it knows. `copy`: the database as it was before
- * the update, which would replace the present one; null when that can stay. Throws `conflict` when there is
- * no former program, or nothing is left that it could open.
+ * Returns the former program's version and schema version. `copy` is the pre-migration copy that must replace
+ * the database; null when the database can stay. Throws `conflict` when there is no former program, or neither
+ * database nor copy has a schema that it can open.
  */
 export async function findWayBack({ executable, dataDir, isInFolder }: UpgradePlace) {
   const files = programFiles(executable)
@@ -96,24 +96,26 @@ function schemaOf(dataDir: string): number {
   return existsSync(dataFolder(dataDir).database) ? readSchema(dataDir) : 0
 }
 
-/** Throws `conflict` while a server uses a database that has to be replaced. Nothing was changed then. */
+/** Throws `conflict`, and changes nothing, while a server uses a database that must be replaced. */
 export function goBack({ executable, dataDir }: UpgradePlace, { schema, copy }: WayBack): void {
   if (copy !== null) asOwner(dataDir, () => putCopyBack(dataFolder(dataDir), schema))
   returnToFormer(programFiles(executable))
 }
 
-/** What a program tells of itself. */
+/** Asks a program for its version and schema version. */
 async function askProgram(program: string) {
   const text = await runProgram(program, ['version', '--json'])
   try {
     const { version = '', schema = 0 } = JSON.parse(text)
     return { version: String(version), schema: Number(schema) }
   } catch {
-    throw conflict(`${program} does not tell what it can open: it is no program that an upgrade kept.`)
+    throw conflict(
+      `${program} did not report its schema version. It is not a program that "oncebox upgrade" kept.`,
+    )
   }
 }
 
-/** Resolves to its output. Throws `conflict`, with its last words, when it does not start or fails. */
+/** Resolves to the program's output. Throws `conflict`, with the end of the output, when it fails or cannot start. */
 async function runProgram(program: string, args: readonly string[]): Promise<string> {
   const run = start([program, ...args])
   const [out, said, code] = await Promise.all([
@@ -130,8 +132,8 @@ function start(command: string[]) {
   try {
     return Bun.spawn(command, { cwd: '/', stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', env: {} })
   } catch {
-    // The file is for another system, or cut off.
-    throw conflict(`Nothing was changed: ${command[0]} is no program that runs here.`)
+    // The file is for another system, or truncated.
+    throw conflict(`Nothing was changed: ${command[0]} does not run on this system.`)
   }
 }
 
@@ -139,7 +141,7 @@ const HEADER_BYTES = 4096
 
 const SYSTEMS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'macos', win32: 'windows' }
 
-/** As in the names of releases. The first bytes of a program for Linux name the loader of its C library. */
+/** Returns the target as release names have it. The header of a Linux program names the loader of its C library. */
 function ownTarget(executable: string): string {
   const system = SYSTEMS[process.platform] ?? 'linux'
   const machine = process.arch === 'arm64' ? 'arm64' : 'x64'

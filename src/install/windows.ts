@@ -1,5 +1,4 @@
-// The service on Windows: a task of the Task Scheduler, at the start of the machine or when one user signs
-// in.
+// The service on Windows: a task of the Task Scheduler that runs at boot, or when one user signs in.
 
 import { win32 } from 'node:path'
 import type { OperatingSystem } from '../settings/parsers.ts'

@@ -206,7 +206,7 @@ describe('nothing changes for a release', () => {
         writeFileSync(release, broken)
         writeFileSync(`${release}.minisig`, signBytes(broken, `oncebox 99.0.0 ${own}`))
       },
-      'is no program that runs here',
+      'does not run on this system',
     ],
     [
       'in a place where everybody may write',
