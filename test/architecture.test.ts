@@ -1,4 +1,4 @@
-// Rooms and arrows: which part of the source may know which, and what appears nowhere else.
+// Rooms and arrows: which part of the source may import which, and what may appear in one room only.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -79,7 +79,7 @@ test('rooms import only what the table allows', () => {
   expect(wrong).toEqual([])
 })
 
-/** The rooms that decide what is done with a push or an account. */
+/** The rooms of use cases, which act on pushes and accounts. */
 const USE_CASES = ['pushes', 'accounts', 'requests', 'notices']
 
 /** A contract imports the domain and other contracts; `contract.ts` also the operations, whose types it infers. */
@@ -106,7 +106,7 @@ function linesOfCode(path: string): number {
   return text.split('\n').filter((line) => !/^\s*(\/\/|--|$)/.test(line)).length
 }
 
-test('every room stands in the table; prints the code lines of each', () => {
+test('every room is in the table (prints the code lines of each)', () => {
   const counted = new Map<string, number>()
   for (const path of new Glob('**/*.{ts,tsx,sql,css,js}').scanSync(SRC)) {
     counted.set(roomOf(path), (counted.get(roomOf(path)) ?? 0) + linesOfCode(path))
@@ -117,8 +117,8 @@ test('every room stands in the table; prints the code lines of each', () => {
   expect([...counted.keys()].filter((room) => ROOMS[room] === undefined)).toEqual([])
 })
 
-/** Told and not refused: what is small and read by one file may belong to that file. */
-test('names the files that may be too small or too large', () => {
+/** Printed, not asserted: a small file with one importer may belong to that importer. */
+test('prints the files that may be too small or too large', () => {
   const importers = (path: string) =>
     sources.filter((other) => importsOf(other.path, () => true).includes(path))
   const small = sources.filter(({ path }) => linesOfCode(path) < 25 && importers(path).length === 1)
@@ -128,7 +128,7 @@ test('names the files that may be too small or too large', () => {
   console.log(`${large.length} files of more than 400 lines:${list(large)}`)
 })
 
-test('engines of the store never import each other, and what they share imports neither', () => {
+test('engines of the store never import each other, and shared files import neither', () => {
   const isOpening = (path: string) => path.startsWith('store/opening/')
   const engineOf = (path: string) => /^store\/(sqlite|postgres)\//.exec(path)?.[1] ?? null
   const wrong = sources
@@ -157,7 +157,7 @@ const STORE_FILES = [
   'durable-steps',
 ].map((name) => `store/${name}.ts`)
 
-test('nothing in the store imports what opens it, and only contracts and steps lie beside its rooms', () => {
+test('the store never imports its opening, and only contracts and steps lie beside its rooms', () => {
   const inStore = sources.filter(({ room }) => room === 'store').map(({ path }) => path)
   const wrong = inStore
     .filter((path) => !path.startsWith('store/opening/'))
@@ -192,14 +192,14 @@ test.each([
   expect(violations((source) => !homes.split(' or ').includes(source.room) && uses(source))).toEqual([])
 })
 
-test('arguments and environment are read in main alone', () => {
+test('only main reads arguments and environment', () => {
   const reads = /process\.(env|argv)/
   expect(
     violations(({ room, text }) => room !== 'main' && room !== 'env' && reads.test(withoutComments(text))),
   ).toEqual([])
 })
 
-test('the clock is read in main alone, and handed on', () => {
+test('only main reads the clock', () => {
   const reads = /Date\.now|new Date\(\)/
   expect(
     violations(({ room, text }) => room !== 'main' && room !== 'app' && reads.test(withoutComments(text))),
@@ -211,7 +211,7 @@ test('only crypto generates randomness', () => {
   expect(violations(({ room, text }) => room !== 'crypto' && draws.test(withoutComments(text)))).toEqual([])
 })
 
-test('a command line is read before anything of the server is loaded', () => {
+test('the command line is parsed before any part of the server is loaded', () => {
   const loaded = new Set(['main.ts'])
   for (const path of loaded) {
     const text = sources.find((source) => source.path === path)?.text ?? ''
@@ -222,11 +222,11 @@ test('a command line is read before anything of the server is loaded', () => {
   }
   const rooms = new Set([...loaded].map(roomOf))
   expect([...rooms].sort()).toEqual(['cli', 'client', 'domain', 'install', 'main', 'settings', 'text'])
-  // It costs 20 ms of a processor's time; the whole server would cost 70.
+  // It takes 20 ms of processor time; the whole server would take 70.
   expect(loaded.size).toBeLessThan(110)
 })
 
-test('what only some requests need is loaded when they ask for it, because every start would wait for it', () => {
+test('parts that few requests need are loaded at first use', () => {
   const lazy = [
     ...['otpauth', 'bowser', 'qr', 'aws4fetch', 'tlds', 'cli-progress', 'node:zlib', 'node:readline'],
     'nodemailer',
@@ -243,7 +243,7 @@ test('the environment is set before anything else is imported', () => {
   expect((main?.text ?? '').indexOf("'./env.ts'")).toBeLessThan((main?.text ?? '').indexOf(' from '))
 })
 
-/** Files that import each other in a circle, each circle once. */
+/** Returns the import cycles, each once. */
 function circles(next: (path: string) => string[]): string[][] {
   const isBehind = (from: string) => {
     const seen = new Set<string>()
@@ -270,16 +270,16 @@ function importsOf(path: string, isWanted: (isType: boolean) => boolean): string
     .map(({ from }) => relative(SRC, resolve(SRC, dirname(path), from)))
 }
 
-test('no file imports itself through others, not for a type either', () => {
+test('there are no import cycles, not even of types', () => {
   expect(circles((path) => importsOf(path, () => true))).toEqual([])
 })
 
-/** The rooms that answer requests. */
+/** The rooms on the path of a request. */
 const WEB = ['http', 'api', 'pages']
 
-test('paths of routes and links are only in http/urls.ts', () => {
+test('only http/urls.ts contains paths of routes and links', () => {
   /**
-   * A literal that begins with a path, or continues with one after a base; not code in the text of a
+   * A literal that begins with a path, or continues one after a base, but not code in the text of a
    * description.
    */
   const PATH = /(?<!\\|\b(?:at|in) )['"`]\/[a-z:][^'"`\n]*|\}\/[a-z:][\w/.-]*/g
@@ -302,13 +302,13 @@ test('one file writes the headers for security and caches', () => {
   expect(writes).toEqual(['http/answers.ts'])
 })
 
-/** Lists that are read from top to bottom, with an entry for each thing that there is. */
+/** Lists that are read from top to bottom, and may be longer than other files. */
 const LISTS: Record<string, number> = {
   'http/urls.ts': 351,
   'store/tables.ts': 520,
 }
 
-test('every file opens with a sentence, stays short and leaves nothing to do', () => {
+test('every file opens with a sentence, stays short and contains no TODO', () => {
   expect(violations(({ text }) => !/^\/\/ .+/.test(text))).toEqual([])
   expect(violations(({ path, text }) => text.split('\n').length > (LISTS[path] ?? 251))).toEqual([])
   expect(violations(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text))).toEqual([])

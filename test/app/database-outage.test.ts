@@ -1,4 +1,4 @@
-// How outages of PostgreSQL are noticed and told: by connections that fail, and by heartbeats that are not
+// Outages of PostgreSQL are detected and logged: by failed connections, and by heartbeats that are not
 // durable.
 
 import { expect, test } from 'bun:test'
@@ -19,7 +19,7 @@ function start() {
   return { said, ...createDatabaseOutage(address, (line) => said.push(line)) }
 }
 
-test('a restart is told in one line with what to do, and in one when it is over', () => {
+test('a restart is logged in one line with the remedy, and its end in another', () => {
   const { said, onState, onBeat, isOn, explainLoss } = start()
   onState(GONE)
   onState(STARTING)
@@ -37,7 +37,7 @@ test('a restart is told in one line with what to do, and in one when it is over'
   expect(said.join()).not.toContain('secret')
 })
 
-test('a refusal that waiting does not mend is told as well when it follows', () => {
+test('a permanent refusal after an outage is logged too', () => {
   const { said, onState } = start()
   onState(GONE)
   onState(LOGIN)
@@ -45,7 +45,7 @@ test('a refusal that waiting does not mend is told as well when it follows', () 
   expect(said[1]).not.toContain('goes on by itself')
 })
 
-test('a server that answers and takes no changes is told once after the second heartbeat that failed', () => {
+test('a server that takes no changes is logged once, after the second failed heartbeat', () => {
   const { said, onBeat, isOn } = start()
   onBeat(BUSY)
   expect(said).toEqual([])

@@ -1,4 +1,4 @@
-// The doctor: each thing that can be wrong is provoked once, is told with its remedy, and nothing is changed.
+// The doctor: every fault is provoked once and reported with its remedy, and nothing is changed.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
@@ -63,7 +63,7 @@ async function look({
 
 const wrong = (findings: Finding[]) => findings.filter(({ state }) => state !== 'ok')
 
-/** The only thing that is wrong, as `part: remedy`. */
+/** Returns the only problem, as `part: remedy`. */
 async function theOnly(options: Options): Promise<string> {
   const found = wrong(await look(options)).map(
     ({ state, part, said, remedy }) => `${state} ${part}: ${said} → ${remedy}`,
@@ -72,13 +72,13 @@ async function theOnly(options: Options): Promise<string> {
   return found[0] ?? ''
 }
 
-test('the version is told with a build that has no release keys', async () => {
+test('reports a build without release keys beside the version', async () => {
   const told = (await look()).find(({ part }) => part === 'version')
   expect(told?.said).toStartWith('Oncebox 3.0.0 on ')
   expect(told?.said).toEndWith(findKeysProblem() ?? '.')
 })
 
-test('of an installation that is well, it says so part by part, and changes no file', async () => {
+test('reports each part of an intact installation as ok, and changes no file', async () => {
   const before = readdirSync(dataDir).sort()
   const stamps = before.map((name) => statSync(join(dataDir, name)).mtimeMs)
   const findings = await look({ flags: { 'log-file': join(outside, 'x.log') } })
@@ -104,7 +104,7 @@ test('of an installation that is well, it says so part by part, and changes no f
   )
 })
 
-test('a missing folder, a file in its place, and an empty one', async () => {
+test('reports a missing folder, a file in its place, and an empty folder', async () => {
   expect(await theOnly({ flags: { 'data-dir': join(outside, 'none') } })).toContain(
     'Start "oncebox serve" once',
   )
@@ -114,7 +114,7 @@ test('a missing folder, a file in its place, and an empty one', async () => {
   expect(await theOnly({ flags: { 'data-dir': join(outside, 'empty') } })).toContain('no data')
 })
 
-test('a folder and a key file that others can read', async () => {
+test('reports a folder and a key file that others can read', async () => {
   chmodSync(dataDir, 0o755)
   expect(await theOnly({})).toContain(`chmod 700 ${dataDir}`)
   chmodSync(dataDir, 0o700)
@@ -122,7 +122,7 @@ test('a folder and a key file that others can read', async () => {
   expect(await theOnly({})).toContain('chmod 600')
 })
 
-test('a key file that is missing, broken, or of another database', async () => {
+test('reports a key file that is missing, broken, or of another database', async () => {
   const key = join(dataDir, 'instance.key')
   renameSync(key, join(outside, 'key'))
   expect(await theOnly({})).toContain('problem key: The key file')
@@ -133,7 +133,7 @@ test('a key file that is missing, broken, or of another database', async () => {
   expect(await theOnly({})).toContain('does not belong to this database')
 })
 
-test('a database that is gone, damaged, or of a newer version', async () => {
+test('reports a database that is missing, damaged, or of a newer version', async () => {
   const path = join(dataDir, 'oncebox.db')
   const database = new Database(path)
   const { user_version: version } = database.query('PRAGMA user_version').get() as { user_version: number }
@@ -146,7 +146,7 @@ test('a database that is gone, damaged, or of a newer version', async () => {
   expect(await theOnly({})).toContain('Restore the folder from a backup')
 })
 
-test('a mail server is tried without a mail: its address, its certificate and the login', async () => {
+test('tries the address, certificate and login of a mail server without sending a mail', async () => {
   const server = await startMailServer({ login: { user: 'once', pass: 'right' } })
   const flagsOf = (url: string) => ({
     ...{ 'smtp-url': url, 'mail-from': 'once@example.org', 'base-url': 'https://once.example' },
@@ -166,7 +166,7 @@ test('a mail server is tried without a mail: its address, its certificate and th
   expect((await look()).some(({ part }) => part === 'mail')).toBe(false)
 })
 
-test('each host of webhooks is tried without a message: its address, its port and its certificate', async () => {
+test('tries the address, port and certificate of each webhook host without sending a message', async () => {
   let asked = 0
   const options = { hostname: '127.0.0.1', port: 0, fetch: () => new Response(String(++asked)) }
   const plain = Bun.serve(options)
@@ -188,7 +188,7 @@ test('each host of webhooks is tried without a message: its address, its port an
   expect((await look()).some(({ part }) => part === 'webhook hosts')).toBe(false)
 })
 
-test('pages of the database that are damaged', async () => {
+test('reports damaged pages of the database', async () => {
   const path = join(dataDir, 'oncebox.db')
   const bytes = readFileSync(path)
   bytes.fill(0xee, 3 * 4096, 5 * 4096)
@@ -197,7 +197,7 @@ test('pages of the database that are damaged', async () => {
   expect(found[0]?.said).toContain(`The database ${path} is damaged (`)
 })
 
-test('a clock that is behind, far ahead, or in doubt', async () => {
+test('reports a clock that is behind, far ahead, or in doubt', async () => {
   expect(await theOnly({ now: START - 2 * DAY })).toContain(
     'Set the clock right, or accept its time with --accept-clock',
   )
@@ -209,11 +209,11 @@ test('a clock that is behind, far ahead, or in doubt', async () => {
   expect(await theOnly({ now: START + 3 * DAY })).toContain('warning clock')
 })
 
-test('too little space', async () => {
+test('reports too little free space', async () => {
   expect(await theOnly({ flags: { 'min-free-space': '1024TiB' } })).toContain('problem disk')
 })
 
-test('a port that another program has', async () => {
+test('reports a port that another program uses', async () => {
   const other = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('') })
   const taken = String(other.port)
   expect(await theOnly({ flags: { port: taken } })).toContain('choose another --port')
@@ -227,14 +227,14 @@ test('a port that another program has', async () => {
   ).toContain('choose another --host')
 })
 
-test('names without an address', async () => {
+test('reports a name without an address', async () => {
   const [ports] = wrong(await look({ flags: { host: 'no.such.name' } }))
   expect(ports?.said).toContain('The name no.such.name has no address here')
   const flags = { 'base-url': 'https://no.such.name', 'trusted-proxy': '127.0.0.1' }
   expect(await theOnly({ flags })).toContain('DNS')
 })
 
-test('proxies that are not declared, or everybody, and a network without TLS', async () => {
+test('reports undeclared proxies, proxies of any address, and a network without TLS', async () => {
   const names = { 'once.example': ['192.0.2.1'] }
   const flags = { 'base-url': 'https://once.example' }
   expect(await theOnly({ flags, names })).toContain('--trusted-proxy 127.0.0.1')
@@ -244,12 +244,12 @@ test('proxies that are not declared, or everybody, and a network without TLS', a
   expect(await theOnly({ flags: { host: '0.0.0.0' } })).toContain('--lan or --tls')
 })
 
-test('a certificate that cannot be read', async () => {
+test('reports a certificate that cannot be read', async () => {
   const flags = { tls: 'files', 'tls-cert': join(outside, 'no.pem'), 'tls-key': join(outside, 'no.key') }
   expect(await theOnly({ flags })).toContain('--tls-cert')
 })
 
-test('a certificate that has lapsed, lapses soon, or is for another name', async () => {
+test('reports a certificate that has expired, expires soon, or is for another name', async () => {
   const [cert, key] = [join(outside, 'cert.pem'), join(outside, 'key.pem')]
   writeFileSync(cert, testCertificate)
   writeFileSync(key, testKey, { mode: 0o600 })
@@ -270,7 +270,7 @@ test('a certificate that has lapsed, lapses soon, or is for another name', async
   expect(found.map(({ remedy }) => remedy).join()).toContain('Get one for that name')
 })
 
-test('a copy of the folder, which the next start refuses', async () => {
+test('reports a copied folder, which the next start refuses', async () => {
   const copy = join(outside, 'copy')
   cpSync(dataDir, copy, { recursive: true })
   chmodSync(copy, 0o700)
@@ -287,7 +287,7 @@ needs('root').test('a log file of another user', async () => {
   expect(await theOnly({ flags: { 'log-file': path } })).toContain(`The log file ${path} belongs to`)
 })
 
-test('a log file that cannot be written', async () => {
+test('reports a log file that cannot be written', async () => {
   expect(await theOnly({ flags: { 'log-file': '/no/such/folder/x.log' } })).toContain('--log-file')
 })
 
@@ -316,7 +316,7 @@ needs('mount').test('a disk that is open for writing and takes no byte', async (
   disk.remove()
 })
 
-test('a folder of backups that cannot be used, one on the same disk, and a last backup that is too old', async () => {
+test('reports a backup folder that cannot be used or is on the same disk, and an overdue backup', async () => {
   const folder = join(outside, 'b')
   const told = (now = START) => theOnly({ flags: { 'backup-dir': folder }, now })
   expect(await told()).toContain(`warning backup: There is no ${folder} yet. → Start the server`)
@@ -339,7 +339,7 @@ test('a folder of backups that cannot be used, one on the same disk, and a last 
   )
 })
 
-describe('the deep look', () => {
+describe('the deep check', () => {
   let file = ''
   beforeEach(async () => {
     const instance = await startInstance({ dataDir })
@@ -362,7 +362,7 @@ describe('the deep look', () => {
       .map((found) => `${found.state}: ${found.said}`)
       .join()
 
-  test('reads every file, opens what the instance key opens, and says what it cannot check', async () => {
+  test('reads every file, opens what the instance key opens, and names what it cannot check', async () => {
     const findings = await deep()
     expect(wrong(findings)).toEqual([])
     expect(said(findings, 'sealed files')).toBe(
@@ -375,7 +375,7 @@ describe('the deep look', () => {
     expect((await look()).map(({ part }) => part)).not.toContain('sealed files')
   })
 
-  test('names a file that is missing or cut off, and goes on', async () => {
+  test('reports a missing or truncated file, and continues', async () => {
     truncateSync(file, 1_000)
     const cut = await deep()
     expect(said(cut, 'sealed files')).toMatch(
@@ -387,7 +387,7 @@ describe('the deep look', () => {
     expect(said(gone, 'sealed rows')).toStartWith('ok: ')
   })
 
-  test('names what was altered in a row that the key seals', async () => {
+  test('reports an altered row that the key seals', async () => {
     const database = new Database(join(dataDir, 'oncebox.db'))
     database.run('UPDATE push_labels SET name = zeroblob(40)')
     database.close()
@@ -396,7 +396,7 @@ describe('the deep look', () => {
     )
   })
 
-  test('of a database that cannot be read says that nothing sealed was read', async () => {
+  test('reports that nothing sealed was read when the database cannot be read', async () => {
     truncateSync(join(dataDir, 'oncebox.db'), 8192)
     const findings = await deep()
     expect(said(findings, 'unchecked')).toStartWith('warning: Nothing that is sealed was read')

@@ -1,4 +1,4 @@
-// A new instance key for two nodes of one PostgreSQL database: while both are stopped, and then for both.
+// Rotates the instance key of two nodes of one PostgreSQL database.
 
 import { afterEach, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ afterEach(() => rmSync(room, { recursive: true, force: true }))
 
 const postgres = usePostgres()
 postgres.describe('two nodes', () => {
-  test('get a new key while both are stopped, and everything opens through each', async () => {
+  test('get a new key while both are stopped, after which each opens everything', async () => {
     const [database, bucket] = [await postgres.newEmptyDatabase(), await openTestBucket()]
     const address = parseDatabaseAddress(database.address, 'disable')
     if (address === null || 'problem' in address) throw new Error('no address')

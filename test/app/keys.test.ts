@@ -1,5 +1,5 @@
-// A new instance key in the place of the first: everything opens as before, at every moment, and the former
-// key goes once nothing needs it.
+// Rotation of the instance key: everything still opens at every moment, and the old key is removed once
+// nothing needs it.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
@@ -71,7 +71,7 @@ type Filled = {
   repeated: string
 }
 
-/** A server that has ended, with everything that is sealed under an instance key. */
+/** Makes a stopped server with one of everything that is sealed under an instance key. */
 async function fill(flags: Record<string, string> = {}): Promise<Filled> {
   const api = await startApi({ dataDir, clock, flags })
   const token = await api.addAccount(ANN)
@@ -90,7 +90,7 @@ async function fill(flags: Record<string, string> = {}): Promise<Filled> {
   return { token, live, file, ended, anonymous, repeated: String(repeated.url_token) }
 }
 
-/** Serves the folder, and opens all of it except what a view would end. */
+/** Serves the folder, and opens everything that no view would end. */
 async function expectAllOpens(filled: Filled, flags: Record<string, string> = {}): Promise<void> {
   clock.advance(60_000)
   const api = await startApi({ dataDir, clock, flags })
@@ -120,7 +120,7 @@ async function expectAllOpens(filled: Filled, flags: Record<string, string> = {}
   await api.stop()
 }
 
-test('a new key seals what accounts keep, and everything opens as before', async () => {
+test('a new key seals the data of accounts, and everything opens as before', async () => {
   const filled = await fill()
   const before = await showKeys(placeOf())
   expect(before.keys).toHaveLength(1)
@@ -136,7 +136,7 @@ test('a new key seals what accounts keep, and everything opens as before', async
   await expectAllOpens(filled)
 })
 
-test('a request is found and answered under the new key, and its owner reads what was written', async () => {
+test('a request is found and answered under the new key, and its owner reads the answer', async () => {
   const REQUESTS = '/api/oncebox/requests'
   const api = await startApi({ dataDir, clock })
   const token = await api.addAccount(ANN)
@@ -160,7 +160,7 @@ test('a request is found and answered under the new key, and its owner reads wha
   await after.stop()
 })
 
-test('a mail that waits keeps the key under which its link was sealed, and one of an event needs none', async () => {
+test('a waiting link mail keeps its key, and an event mail needs none', async () => {
   const flags = {
     ...{ 'smtp-url': 'smtps://127.0.0.1:1', 'mail-from': 'once@example.org' },
     'base-url': 'http://localhost',
@@ -178,7 +178,7 @@ test('a mail that waits keeps the key under which its link was sealed, and one o
   expect(keys[0]?.uses).toContainEqual({ number: 1, kind: 'mail that waits', rows: 1 })
 })
 
-test('a webhook goes on under the new key, which is the only one that it needs', async () => {
+test('a webhook is delivered with the new key alone', async () => {
   const receiver = await startReceiver()
   const flags = { 'webhook-hosts': receiver.host }
   try {
@@ -202,7 +202,7 @@ test('a webhook goes on under the new key, which is the only one that it needs',
   }
 })
 
-test('a former key goes once what it sealed has ended', async () => {
+test('an old key is removed once everything that it sealed has ended', async () => {
   const { token, live, ended } = await fill()
   await rotateKey(placeOf())
   const api = await startApi({ dataDir, clock })
@@ -222,7 +222,7 @@ test('a former key goes once what it sealed has ended', async () => {
   expect(rows('SELECT number FROM instance_keys')).toEqual([{ number: 3 }])
 })
 
-test('nothing that was sealed under the former key stays in the folder, but for pushes', async () => {
+test('nothing but pushes stays sealed under the old key', async () => {
   await fill()
   const sealed = rows<{ value: Uint8Array }>(
     'SELECT url_token AS value FROM push_labels UNION SELECT totp_secret FROM accounts',
@@ -238,7 +238,7 @@ test('nothing that was sealed under the former key stays in the folder, but for 
   for (const { value } of sealed) expect(bytes.includes(value)).toBe(false)
 })
 
-test('is refused while a server runs, naming it; showing is not', async () => {
+test('a rotation is refused while a server runs, and listing keys is not', async () => {
   const api = await startApi({ dataDir, clock })
   await expect(rotateKey(placeOf())).rejects.toThrow(`is already served by process ${process.pid}`)
   expect(numbersIn()).toEqual([1])
@@ -247,7 +247,7 @@ test('is refused while a server runs, naming it; showing is not', async () => {
 })
 
 describe('a key file elsewhere', () => {
-  test('keeps its place behind a link, and its mode', async () => {
+  test('is replaced behind a symlink, with the same mode', async () => {
     const keyFile = join(room, 'linked.key')
     const real = join(room, 'real.key')
     writeFileSync(real, newKeyFile(), { mode: 0o640 })
@@ -260,7 +260,7 @@ describe('a key file elsewhere', () => {
     await expectAllOpens(filled, { 'key-file': keyFile })
   })
 
-  test('that belongs to another database is refused with both fingerprints, before and after', async () => {
+  test('of another database is refused with both fingerprints, before and after a rotation', async () => {
     await fill()
     const former = join(room, 'former.key')
     cpSync(keyPath(), former)
@@ -277,8 +277,8 @@ describe('a key file elsewhere', () => {
 })
 
 /**
- * Rotates in a process that ends itself at a step; 0 for none. Returns what it printed: nothing, or the
- * number of steps.
+ * Rotates in a process that kills itself at a step; 0 for none. Returns its output: nothing, or the number of
+ * steps.
  */
 async function rotateKilledAt(killAt: number, ...keyFile: string[]): Promise<string> {
   const child = Bun.spawn([process.execPath, CHILD, dataDir, String(killAt), ...keyFile], { stdout: 'pipe' })
@@ -286,10 +286,10 @@ async function rotateKilledAt(killAt: number, ...keyFile: string[]): Promise<str
   return (await new Response(child.stdout).text()).trim()
 }
 
-/** Twice four writes of a key file, and four steps around them. */
+/** Two times four writes of a key file, and four steps around them. */
 const STEPS = 12
 
-test('whatever moment it is killed at, everything opens, and the next run ends what it began', async () => {
+test('everything opens after a kill at any moment, and the next run completes the rotation', async () => {
   const filled = await fill()
   const whole = join(room, 'whole')
   cpSync(dataDir, whole, { recursive: true })
@@ -307,14 +307,14 @@ test('whatever moment it is killed at, everything opens, and the next run ends w
   }
 }, 120_000)
 
-describe('a killed rotation leaves no key file behind', () => {
+describe('the leftover key file of a killed rotation', () => {
   const unfinishedIn = (folder: string) => readdirSync(folder).filter((name) => name.includes('.key.'))
 
   test.each([
     ['in the data folder', false],
     ['elsewhere, named by a symlink', true],
   ])(
-    '%s: a start and a rotation both remove it',
+    '%s: is removed by a start and by a rotation',
     async (_, isElsewhere) => {
       const place = isElsewhere ? join(room, 'keys') : dataDir
       const keyFile = isElsewhere ? join(room, 'link') : null
@@ -341,14 +341,14 @@ describe('a killed rotation leaves no key file behind', () => {
     120_000,
   )
 
-  test('one that cannot be removed is named by a start and refused by a rotation', async () => {
+  test('is named by a start and refused by a rotation if it cannot be removed', async () => {
     const keys = join(room, 'keys')
     mkdirSync(keys)
     const keyFile = join(keys, 'my.key')
     makeNewKey(keyFile)
     await (await startApi({ dataDir, clock, flags: { 'key-file': keyFile } })).stop()
     const left = `${keyFile}.7.oncebox-new`
-    // A folder is what no user can unlink.
+    // A folder in place of the file cannot be unlinked.
     mkdirSync(left)
     const api = await startApi({ dataDir, clock, flags: { 'key-file': keyFile } })
     expect(api.log.join('\n')).toContain(left)
@@ -357,7 +357,7 @@ describe('a killed rotation leaves no key file behind', () => {
     expect(numbersIn(keyFile)).toEqual([1])
   })
 
-  test('a start also removes what was left of other files that it keeps, and nothing else', async () => {
+  test('a start also removes leftovers of its other files, and nothing else', async () => {
     await (await startApi({ dataDir, clock })).stop()
     const authority = join(room, 'authority.pem')
     const left = ['serve.home.9', 'tls-certificate.pem.9', 'backups.json.9'].map((name) =>

@@ -1,4 +1,4 @@
-// Bounds of small rules: addresses, passwords, file names, waits, shares and errors.
+// Limits of small rules: addresses, passwords, file names, waits, shares and errors.
 
 import { expect, test } from 'bun:test'
 import { newAccountProblems, parseEmail, passwordProblem } from '../../src/domain/account.ts'
@@ -17,7 +17,7 @@ test('an e-mail address has at most 254 characters, a password at most 1024 byte
   expect(passwordProblem('x'.repeat(1_024))).toBeNull()
 })
 
-test('the problems of a new account name every wrong field, and no other', () => {
+test('a new account reports every wrong field, and no other', () => {
   const good = { email: 'ann@example.org', password: 'correct horse battery' }
   const fieldsOf = (given: Partial<typeof good>) => Object.keys(newAccountProblems({ ...good, ...given }))
   expect([fieldsOf({}), fieldsOf({ email: 'ann' }), fieldsOf({ password: 'short' })]).toEqual([
@@ -56,7 +56,7 @@ test('a shortened name keeps an extension of up to 32 bytes', () => {
   expect(safeFilename(named(33), options)).toBe('s'.repeat(255))
 })
 
-test('a wait is rounded to whole seconds, at least 1 and at most 60', () => {
+test('a wait is rounded up to whole seconds, from 1 to 60', () => {
   expect([-5, 0, 1, 1_000, 1_001, 59_001, 60_000, 60_001, 1e9].map(retrySeconds)).toEqual([
     1, 1, 1, 1, 2, 60, 60, 60, 60,
   ])
@@ -70,7 +70,7 @@ test('an error is recognised by its class and its code', () => {
     expect([isDomainError(other), isDomainError(other, 'conflict')]).toEqual([false, false])
 })
 
-test('without a limit of bytes there is room for a push of any size', () => {
+test('without a limit of bytes a push of any size fits', () => {
   const live = [{ bytes: 1, expiresAt: 7 }]
   expect(findRoom({ pushes: 1, bytes: 1 }, 1e9, { live, limits: { pushes: 1, bytes: 0 } })).toBe(7)
 })

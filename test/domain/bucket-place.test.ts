@@ -1,9 +1,9 @@
-// The URL of a bucket: what is read from it, and what is refused without being repeated.
+// Parses the URL of a bucket, and never repeats a refused one.
 
 import { expect, test } from 'bun:test'
 import { bucketPlaceOf, nameBucket, parseBucketPlace } from '../../src/domain/bucket-place.ts'
 
-test('a bucket is read with its endpoint, region and style', () => {
+test('the URL sets bucket, endpoint, region and style', () => {
   expect(
     bucketPlaceOf('s3://boxes/a/b/?endpoint=https://s3.example:9000/&region=eu-1&path-style=false'),
   ).toEqual({
@@ -15,7 +15,7 @@ test('a bucket is read with its endpoint, region and style', () => {
   })
 })
 
-test('another server has the bucket in the path and the usual region unless the URL says otherwise', () => {
+test('another server than Amazon defaults to path style and the default region', () => {
   const place = bucketPlaceOf('s3://boxes?endpoint=http://127.0.0.1:9000')
   expect(place).toMatchObject({ prefix: '', region: 'us-east-1', isPathStyle: true })
   expect(nameBucket(place)).toBe('boxes (127.0.0.1:9000)')
@@ -45,7 +45,7 @@ test.each([
   's3://boxes?endpoint=https://s3.example/path',
   's3://boxes?endpoint=https://key:secret@s3.example',
   's3://boxes?region=a&path-style=perhaps',
-])('%s is refused', (text) => {
+])('refuses %s', (text) => {
   const parsed = parseBucketPlace(text)
   expect(parsed).toHaveProperty('problem')
   expect(JSON.stringify(parsed)).not.toContain('secret@')

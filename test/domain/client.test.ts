@@ -1,4 +1,4 @@
-// Which addresses limits count as one client.
+// Tests which addresses count as one client.
 
 import { expect, test } from 'bun:test'
 import { createClientOf, networkOf } from '../../src/domain/client.ts'
@@ -14,7 +14,7 @@ test('limits count IPv6 by /64, and never loopback', () => {
   }
 })
 
-test('on the links of this machine each IPv6 address is a client of its own', () => {
+test('each IPv6 address on a link of this machine counts as one client', () => {
   const clientOf = createClientOf(() => ['2001:db8:9::1', '192.0.2.2', 'no address'])
   for (const [one, other] of [
     ['fe80::1', 'fe80::2'],
@@ -30,7 +30,7 @@ test('on the links of this machine each IPv6 address is a client of its own', ()
   expect(clientOf('2001:db8:9:1::3')).toBe(clientOf('2001:db8:9:1::4'))
 })
 
-test('an address that the machine gets later is known to new clients', () => {
+test('a later address of the machine is recognised for new clients', () => {
   const own: string[] = []
   const clientOf = createClientOf(() => own)
   expect(clientOf('2001:db8:9::3')).toBe('2001:db8:9::')

@@ -1,4 +1,4 @@
-// The clock of the app: it never goes back, and a jump ahead is doubted until somebody confirms it.
+// The clock of the app: it never runs backwards, and a jump ahead is doubted until it is confirmed.
 
 import { expect, test } from 'bun:test'
 import { type ClockMark, createClock, type Doubt } from '../../src/domain/clock.ts'
@@ -48,7 +48,7 @@ test('it never runs backwards', () => {
   expect(clock.doubt()).toBeNull()
 })
 
-test('a jump ahead of more than a day is doubted; a day, or a machine that slept for a month, is not', () => {
+test('the clock doubts a jump of more than a day, but not a day, nor a month of sleep', () => {
   const { clock, pass, jump, told } = start()
   jump(DAY)
   expect([clock.doubt(), clock.trusted()]).toEqual([null, START + DAY])
@@ -60,7 +60,7 @@ test('a jump ahead of more than a day is doubted; a day, or a machine that slept
   expect(told).toHaveLength(1)
 })
 
-test('many small jumps are one large one', () => {
+test('many small jumps add up to a large one', () => {
   const { clock, pass, jump } = start()
   for (let n = 0; n < 24; n += 1) {
     jump(HOUR)
@@ -71,7 +71,7 @@ test('many small jumps are one large one', () => {
   expect(clock.doubt()).not.toBeNull()
 })
 
-test('in doubt, nothing is destroyed by time, and the time that is expected goes on with the uptime', () => {
+test('in doubt, nothing is destroyed by time, and the expected time follows the uptime', () => {
   const { clock, pass, jump, told } = start()
   jump(100 * DAY)
   pass(HOUR)
@@ -83,7 +83,7 @@ test('in doubt, nothing is destroyed by time, and the time that is expected goes
   expect([clock.doubt(), told.length, told[1]]).toEqual([null, 2, null])
 })
 
-test('a clock that is set right again is trusted again, and time goes on where it was', () => {
+test('a corrected clock is trusted again, and time continues from the last trusted reading', () => {
   const { clock, pass, jump, told } = start()
   jump(100 * DAY)
   expect(clock.doubt()).not.toBeNull()
@@ -93,7 +93,7 @@ test('a clock that is set right again is trusted again, and time goes on where i
   expect(told.at(-1)).toBeNull()
 })
 
-test('a start long after the last use is doubted, one within the gap and a new folder are not', () => {
+test('a start long after the last use is in doubt; a start within the gap, or in a new folder, is not', () => {
   const stored = { mark: START, doubted: null }
   expect(start({ at: START + 7 * DAY, stored }).clock.doubt()).toBeNull()
   expect(start({ at: START + 7 * DAY + 1, stored }).clock.doubt()).toEqual({
@@ -104,7 +104,7 @@ test('a start long after the last use is doubted, one within the gap and a new f
   expect(start({ at: START }).clock.doubt()).toBeNull()
 })
 
-test('a doubt outlives a restart, however short the jump was, until the clock is set right', () => {
+test('a doubt survives a restart until the clock is corrected, however small the jump was', () => {
   const stored = { mark: START, doubted: START + 2 * DAY }
   const { clock } = start({ at: START + 2 * DAY + MINUTE, stored })
   expect([clock.trusted(), clock.doubt()?.expected]).toEqual([null, START])

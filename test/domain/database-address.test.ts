@@ -30,7 +30,7 @@ test('a path is no address', () => {
     expect(parseDatabaseAddress(path)).toBeNull()
 })
 
-test('a file may be named as Rails names it', () => {
+test('a file may be named in the notation of Rails', () => {
   for (const [text, path] of [
     ['db/x.sqlite3', 'db/x.sqlite3'],
     ['sqlite3:db/x.sqlite3', 'db/x.sqlite3'],
@@ -56,7 +56,7 @@ test.each([
   expect(parse(`${scheme}://u:p@db:99/d?pool=5&encoding=unicode`)).toMatchObject({ ...plain, port: 99 })
 })
 
-test('property: user, password and database come back exactly, however they are escaped', () => {
+test('user, password and database survive any escaping (property)', () => {
   const word = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' }).map((text) => text.toWellFormed())
   fc.assert(
     fc.property(word, word, word, (user, password, database) => {
@@ -68,13 +68,13 @@ test('property: user, password and database come back exactly, however they are 
   )
 })
 
-test('a password that nobody escaped is taken as it stands', () => {
+test('an unescaped password is taken literally', () => {
   expect(parse('mysql2://root:p@ss:w/rd#1%@db:3306/pwpush')).toMatchObject({
     ...{ user: 'root', password: 'p@ss:w/rd#1%', host: 'db', database: 'pwpush' },
   })
 })
 
-test('sockets are named as libpq, Rails and MySQL do', () => {
+test('a socket may be named in the notation of libpq, Rails and MySQL', () => {
   expect(parse('postgres:///pwpush')).toMatchObject({
     socket: '/var/run/postgresql',
     user: null,
@@ -106,7 +106,7 @@ test.each([
   ['sslca=/ca.pem', { mode: 'verify-full', ca: '/ca.pem' }],
   ['sslverify=true', { mode: 'verify-full' }],
   ['ssl=true', { mode: 'require' }],
-])('TLS options: %s', (query, expected) => {
+])('reads the TLS options %s', (query, expected) => {
   expect(parse(`mysql://u:p@db/d?${query}`).tls).toMatchObject(expected as DatabaseAddress['tls'])
 })
 
@@ -119,7 +119,7 @@ test.each([
   expect(parseDatabaseAddress(`postgres://u@db/d?${query}`, 'verify-full')).toMatchObject({ tls: { mode } })
 })
 
-test('the schemas of PostgreSQL are named as Rails, PostgreSQL or libpq do', () => {
+test('the schemas may be named in the notation of Rails, PostgreSQL or libpq', () => {
   const pathOf = (query: string) => parse(`postgres://u@db/d?${query}`).searchPath
   expect(pathOf('schema_search_path=pw,public')).toBe('pw,public')
   expect(pathOf('search_path=pw')).toBe('pw')
@@ -127,7 +127,7 @@ test('the schemas of PostgreSQL are named as Rails, PostgreSQL or libpq do', () 
   expect(pathOf('pool=5')).toBeNull()
 })
 
-test('what cannot be meant is refused without repeating a password', () => {
+test('an invalid address is refused without repeating its password', () => {
   expect(problemOf('oracle://u:secret@db/d')).toContain('oracle:// is not known')
   expect(problemOf('postgres://u:secret@db')).toContain('names no database')
   expect(problemOf('postgres://u:secret@db/')).toContain('names no database')
@@ -148,11 +148,11 @@ test.each([
   expect(problemOf(address)).not.toContain('secret')
 })
 
-test('a plus in the query is a plus', () => {
+test('a plus in the query means a plus', () => {
   expect(parse('postgres://u@db/d?sslrootcert=/etc/a+b%20c.pem').tls.ca).toBe('/etc/a+b c.pem')
 })
 
-test('messages name the place and never the login', () => {
+test('messages name the server and the database, never the login', () => {
   expect(presentDatabaseAddress(parse('postgres://u:secret@[::1]:2/d'))).toBe('postgres://[::1]:2/d')
   expect(presentDatabaseAddress(parse('mysql2://u:secret@db:3307/d?ssl=1'))).toBe('mysql://db:3307/d')
   expect(presentDatabaseAddress(parse('postgres://u:secret@/d?host=/tmp'))).toBe('postgres://d at /tmp')

@@ -1,4 +1,4 @@
-// What a refusal tells: when to try again; and what damage tells: where it is.
+// Tests the wait that a refusal names, and the location that damage names.
 
 import { expect, test } from 'bun:test'
 import { DamageError, retrySeconds } from '../../src/domain/errors.ts'
@@ -12,11 +12,11 @@ test.each([
   [59_001, 60],
   [60_001, 60],
   [Number.POSITIVE_INFINITY, 60],
-])('a wait of %p ms is told as %p s', (wait, seconds) => {
+])('a wait of %p ms is presented as %p s', (wait, seconds) => {
   expect(retrySeconds(wait)).toBe(seconds)
 })
 
-test('damage is told by the place where it is', () => {
+test('a damage error names the place and the medium', () => {
   expect(new DamageError('push 1').message).toBe(
     'damaged on disk: push 1 is not as it was written. docs/damage.md says what to do; ' +
       'no backup holds what is inside a push',

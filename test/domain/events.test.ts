@@ -1,4 +1,4 @@
-// Which visit tells its owner which event.
+// Tests which visit causes which event for the owner.
 
 import { expect, test } from 'bun:test'
 import { visitFrom } from '../../src/domain/audit.ts'
@@ -25,40 +25,40 @@ const OWNER = {
   ...{ disabledAt: null, createdAt: 0, resets: 0 },
 }
 const owned = (changes: Partial<Push> = {}) => examplePush(NOW, { ownerId: OWNER.id, ...changes })
-const told = (before: Push, change: Change<Push> | null) =>
+const eventsBy = (before: Push, change: Change<Push> | null) =>
   change === null ? null : eventsOf(before, change)
 const claim = (push: Push, lookBy: typeof OWNER | null = null) =>
-  told(push, decideClaim(push, { visit, lookBy }, NOW).change)
+  eventsBy(push, decideClaim(push, { visit, lookBy }, NOW).change)
 
-test('a view is told, the last one twice, and a look of the owner or at an expired push not at all', () => {
+test('a view causes one event, the last one two; a look of the owner or at an expired push causes none', () => {
   expect(claim(owned())).toEqual(['push.opened'])
   expect(claim(owned({ expireAfterViews: 1 }))).toEqual(['push.opened', 'push.used_up'])
   expect(claim(owned(), OWNER)).toEqual([])
   expect(claim(owned({ expiredOn: NOW }))).toEqual([])
 })
 
-test('the last wrong passphrase is told, whether it locks or expires, and none before it', () => {
+test('only the last wrong passphrase causes an event, whether it locks or expires the push', () => {
   for (const deletableByViewer of [true, false]) {
     const push = owned({ passphraseRequired: true, wrongTriesInAll: 3, deletableByViewer })
     const asked = { visit, wrong: true, maxTries: 3 }
-    expect(told(push, decideRefusal(push, asked, NOW).change)).toEqual([])
-    expect(told(push, decideLastTry(push, asked, NOW))).toEqual(['push.locked'])
+    expect(eventsBy(push, decideRefusal(push, asked, NOW).change)).toEqual([])
+    expect(eventsBy(push, decideLastTry(push, asked, NOW))).toEqual(['push.locked'])
   }
   const locked = owned({ deletableByViewer: false, triesSpent: true })
-  expect(told(locked, decideUnlock(locked, visit, NOW))).toEqual([])
+  expect(eventsBy(locked, decideUnlock(locked, visit, NOW))).toEqual([])
 })
 
-test('only an end by time that nobody opened the push before is told', () => {
+test('only the expiry by time of an unopened push causes an event', () => {
   const push = owned()
-  expect(told(push, decideLapse(push, LATER))).toEqual(['push.expired_unopened'])
-  expect(told(push, decideLapse(push, NOW))).toEqual([])
+  expect(eventsBy(push, decideLapse(push, LATER))).toEqual(['push.expired_unopened'])
+  expect(eventsBy(push, decideLapse(push, NOW))).toEqual([])
   const opened = owned({ views: 1 })
-  expect(told(opened, decideLapse(opened, LATER))).toEqual([])
-  expect(told(push, decideDeletion(push, { visit, hasGrants: false }, NOW))).toEqual([])
-  expect(told(push, decideLoss(push, visit, NOW))).toEqual([])
+  expect(eventsBy(opened, decideLapse(opened, LATER))).toEqual([])
+  expect(eventsBy(push, decideDeletion(push, { visit, hasGrants: false }, NOW))).toEqual([])
+  expect(eventsBy(push, decideLoss(push, visit, NOW))).toEqual([])
 })
 
-test('what expires within a day is soon, but not what never was to live longer', () => {
+test('a push expires soon in its last day, unless its lifetime was no longer', () => {
   const push = owned({ expiresAt: NOW + 2 * DAY })
   expect(expiresSoon(push, NOW)).toBe(false)
   expect(expiresSoon(push, NOW + DAY)).toBe(true)
@@ -67,7 +67,7 @@ test('what expires within a day is soon, but not what never was to live longer',
   expect(expiresSoon(owned({ expiresAt: NOW + DAY }), NOW + HOUR)).toBe(false)
 })
 
-test('an event says nothing of its push but kind and limits', () => {
+test('an event reveals only kind and limits of its push', () => {
   expect(describePush(owned({ views: 2, kind: 'qr' }))).toEqual({
     kind: 'qr',
     views_remaining: 3,

@@ -1,4 +1,4 @@
-// What a restore of the server makes of a push: nothing in a backup opens it.
+// A restore of the server loses live pushes, because no backup contains their keys.
 
 import { expect, test } from 'bun:test'
 import { asCreated } from '../../src/domain/push.ts'
@@ -15,16 +15,16 @@ test('a live push expires as lost at the time of the restore, and does not count
   })
 })
 
-test('a push whose time was over before the restore expires at its own time', () => {
+test('a push past its time before the restore expires at that time', () => {
   const push = examplePush(NOW, { expiresAt: NOW + 1 })
   expect(lose(push, NOW + 1)).toMatchObject({ lost: false, expiredOn: NOW + 1 })
 })
 
-test('a push that had ended stays as it is', () => {
+test('an expired push stays unchanged', () => {
   const push = examplePush(NOW, { expiredOn: NOW, deleted: true })
   expect(decideLoss(push, VISIT, NOW + 5)).toEqual({ after: push, now: NOW + 5, entry: null })
 })
 
-test('at its creation no push is lost', () => {
+test('a new push is not lost', () => {
   expect(asCreated(lose(examplePush(NOW), NOW + 5))).toMatchObject({ lost: false, expiredOn: null })
 })

@@ -1,4 +1,4 @@
-// What a payload may be, kind by kind, and how long a push may live.
+// Tests the payloads of each kind, and the lifetimes of a push.
 
 import { expect, test } from 'bun:test'
 import { durationProblem, payloadProblem } from '../../src/domain/new-push.ts'
@@ -29,7 +29,7 @@ test.each<[string, PushKind, string, string | null]>([
   expect(payloadProblem(kind, payload, limits)?.code ?? null).toBe(code as never)
 })
 
-test('a duration may be exactly the fewest or the most days, and shorter than a day in any case', () => {
+test('a duration may equal the minimum or maximum of days, and be under a day in any case', () => {
   const range = { min: 2, max: 60, default: 7 }
   const problems = [HOUR, DAY - 1, DAY, 2 * DAY - 1, 2 * DAY, 60 * DAY, 60 * DAY + 1].map(
     (duration) => durationProblem(duration, range)?.code ?? null,

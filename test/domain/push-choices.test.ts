@@ -1,4 +1,4 @@
-// What is offered again for the next push: only what differs from the defaults, and only within the limits.
+// The saved defaults for the next push: only what differs from the server's, within the limits.
 
 import { expect, test } from 'bun:test'
 import type { PushLimits } from '../../src/domain/new-push.ts'
@@ -19,7 +19,7 @@ const LIMITS: PushLimits = {
 }
 const AS_PRESET = { lifetime: 7 * DAY, expireAfterViews: 5, retrievalStep: true, deletableByViewer: true }
 
-test('what is the default is no choice, so that a new default takes effect', () => {
+test('a choice that equals the default is not saved, so that a new default takes effect', () => {
   expect(choicesOf(AS_PRESET, LIMITS)).toEqual(NO_CHOICES)
   const chosen = choicesOf({ ...AS_PRESET, lifetime: HOUR, retrievalStep: false }, LIMITS)
   expect(chosen).toEqual({ ...NO_CHOICES, lifetime: HOUR, retrievalStep: false })
@@ -31,7 +31,7 @@ test.each([
   ['under a day, which the minimum of days allows', { lifetime: HOUR }, { lifetime: HOUR }],
   ['within', { lifetime: 3 * DAY, views: 9 }, { lifetime: 3 * DAY, views: 9 }],
   ['not made', {}, {}],
-])('choices keep to limits that have changed since: %s', (_name, choices, fitting) => {
+])('choices are fitted to changed limits: %s', (_name, choices, fitting) => {
   const narrower = {
     ...LIMITS,
     days: { min: 2, max: 30, default: 7 },

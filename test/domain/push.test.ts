@@ -46,7 +46,7 @@ test.each([
   expect(outcome).toBe(expired ? 'expired' : 'view')
 })
 
-test("an owner's look at their own push does not count; anybody else's does", () => {
+test('a look of the owner does not count; that of another account does', () => {
   const push = examplePush(NOW, { ownerId: 1, expireAfterViews: 1 })
   const visitOf = (lookBy: Account | null, now = NOW) => decideClaim(push, { visit: VISIT, lookBy }, now)
   expect(visitOf(ann)).toMatchObject({
@@ -70,7 +70,7 @@ test('the remaining days count down to zero', () => {
   expect(at.map((elapsed) => daysRemaining(push, NOW + elapsed))).toEqual([3, 3, 2, 1, 0, 0, 3])
 })
 
-test('an anonymous push has no owner, and an anonymous viewer owns nothing', () => {
+test('an anonymous push has no owner, and an anonymous viewer owns no push', () => {
   const anonymous = examplePush(NOW, { deletableByViewer: false })
   expect([isOwner(anonymous, null), mayExpire(anonymous, null)]).toEqual([false, false])
   expect([isOwner(anonymous, ann), mayExpire(anonymous, ann)]).toEqual([false, false])
@@ -83,6 +83,6 @@ test.each([
   [false, ann, true],
   [null, ann, true],
   [false, { ...ann, id: 2 }, false],
-])('deletable %p by %p: %p', (deletableByViewer, account, allowed) => {
+])('with deletable_by_viewer %p, account %p may delete: %p', (deletableByViewer, account, allowed) => {
   expect(mayExpire(examplePush(NOW, { ownerId: 1, deletableByViewer }), account)).toBe(allowed)
 })

@@ -1,4 +1,4 @@
-// The rules of a request: when it takes an answer, and what wrong passphrases do to it.
+// The rules of a request: when it accepts an answer, and the effect of wrong passphrases.
 
 import { describe, expect, test } from 'bun:test'
 import {
@@ -32,7 +32,7 @@ describe('a request is over', () => {
 })
 
 describe('an answer', () => {
-  test('fits beside those that have arrived and those that others reserve', () => {
+  test('fits beside the arrived and the reserved ones', () => {
     expect(hasRoomForAnswer(request({ answers: 1 }), 1, NOW)).toBe(true)
     expect(hasRoomForAnswer(request({ answers: 1 }), 2, NOW)).toBe(false)
     expect(hasRoomForAnswer(request({ answers: 3 }), 0, NOW)).toBe(false)
@@ -51,7 +51,7 @@ describe('a wrong passphrase', () => {
   const tried = (wrongTries: number, since = NOW, inAll = wrongTries) =>
     request({ wrongTries, wrongTriesSince: since, wrongTriesInAll: inAll })
 
-  test('begins a minute, and after five in it none is checked', () => {
+  test('starts a window of a minute, in which five are checked', () => {
     const first = decideWrongTry(request(), 100, NOW + 7)
     expect(first).toEqual({ outcome: 'refused', request: tried(1, NOW + 7) })
     expect(decideWrongTry(tried(4), 100, NOW + 1)).toEqual({ outcome: 'refused', request: tried(5) })
@@ -60,7 +60,7 @@ describe('a wrong passphrase', () => {
     expect(next).toEqual({ outcome: 'refused', request: tried(1, NOW + MINUTE, 6) })
   })
 
-  test('closes the request when it is the last of all; 0 is no limit', () => {
+  test('closes the request when it is the last allowed one; 0 means no limit', () => {
     expect(decideWrongTry(tried(1, NOW, 98), 100, NOW).request.closedAt).toBeNull()
     expect(decideWrongTry(tried(1, NOW, 99), 100, NOW).request.closedAt).toBe(NOW)
     expect(decideWrongTry(tried(1, NOW, 9999), 0, NOW).request.closedAt).toBeNull()

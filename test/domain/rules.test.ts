@@ -20,7 +20,7 @@ import { VISIT } from '../support/store.ts'
 
 const days = { min: 2, max: 60, default: 7 }
 
-test('the durations are the eighteen of the hosted service', () => {
+test('the durations equal the eighteen of the hosted service', () => {
   expect(DURATIONS).toHaveLength(18)
   expect([DURATIONS[0], DURATIONS[3], DURATIONS[6], DURATIONS[13], DURATIONS[17]]).toEqual([
     15 * MINUTE,
@@ -56,7 +56,7 @@ test.each([
     { days: null, duration: 14 * DAY },
     { lifetime: 14 * DAY, expireAfterDays: 14 },
   ],
-])('the lifetime of %p is the shorter one', (given, expected) => {
+])('the lifetime of %p is the shorter of both', (given, expected) => {
   expect(decideLifetime(given, days)).toEqual(expected)
 })
 
@@ -97,12 +97,12 @@ test('a referrer is shortened to its origin', () => {
 test('a referrer of more than 2,000 characters, or with an origin of more than 300, is left out', () => {
   const path = (length: number) => `https://chat.example/${'x'.repeat(length - 21)}`
   expect([2000, 2001].map((length) => shortenReferrer(path(length)))).toEqual(['https://chat.example/', ''])
-  // In Punycode the host is longer than it was sent.
+  // In Punycode the host is longer than sent.
   const origins = [30, 100].map((labels) => shortenReferrer(`https://${'é.'.repeat(labels)}example/`))
   expect(origins.map((origin) => origin !== '' && origin.length <= 300)).toEqual([true, false])
 })
 
-test('the log keeps the first failures, looks of the owner and edits, counts later ones, and keeps all other entries', () => {
+test('the log keeps the first failures, owner views and edits, only counts later ones, and keeps all other entries', () => {
   const bounded = AUDIT_KINDS.filter((kind) => boundOf(kind) !== null)
   expect(bounded).toEqual(['failed_view', 'failed_passphrase', 'owner_view', 'edit', 'creation_email_send'])
   const place = { ownerId: 1, hasRoom: true }
@@ -125,7 +125,7 @@ test('the log keeps the first failures, looks of the owner and edits, counts lat
   }
 })
 
-test('failures at a push without an owner, and of a disk without room, are only counted; what always fits is kept', () => {
+test('failures at an anonymous push, or on a full disk, are only counted; unbounded kinds are kept', () => {
   for (const place of [
     { ownerId: null, hasRoom: true },
     { ownerId: 1, hasRoom: false },
@@ -135,7 +135,7 @@ test('failures at a push without an owner, and of a disk without room, are only 
     )
     expect(AUDIT_KINDS.filter((kind) => !kept.includes(kind))).toEqual(['failed_view', 'failed_passphrase'])
   }
-  // Those that were only counted take no place of the first ones.
+  // Counted-only failures take no slot of the first ones.
   const counts = { ...EMPTY_COUNTS, failures: 900, countedFailures: 401 }
   const [room, none] = [counts, { ...counts, countedFailures: 400 }].map(
     (of) =>
@@ -144,7 +144,7 @@ test('failures at a push without an owner, and of a disk without room, are only 
   expect([room, none]).toEqual([true, false])
 })
 
-test('the texts of a visit fit into their row, whatever was sent', () => {
+test('the texts of a visit fit into their columns, whatever was sent', () => {
   const long = 'x'.repeat(20_000)
   const texts = {
     ip: `fe80::1%${long}`,
@@ -160,7 +160,7 @@ test('e-mail addresses, passwords and token names are checked', () => {
   for (const bad of ['', 'ann', '@x', 'a b@c', 'a@b\n', `${'a'.repeat(250)}@b.cd`]) {
     expect({ bad, parsed: parseEmail(bad.replace('\n', '\n\u0000')) }).toEqual({ bad, parsed: null })
   }
-  // Whoever reads them takes them for ann@b.cd: invisible, or turned around.
+  // They look like ann@b.cd: with invisible characters or direction marks.
   for (const same of [
     'ann\u200b@b.cd',
     'ann@b.cd\u2060',

@@ -1,4 +1,4 @@
-// Limits by address: what exceeds them, and when there is room again.
+// Limits by address: what exceeds them, and when a push fits again.
 
 import { expect, test } from 'bun:test'
 import { exceededLimit, findRoom } from '../../src/domain/shares.ts'
@@ -20,7 +20,7 @@ test('0 means no limit', () => {
   expect(exceededLimit(taken, 1, { pushes: 0, bytes: 5 })).toBe('bytes')
 })
 
-test('there is room once enough pushes and bytes have expired', () => {
+test('a push fits once enough pushes and bytes have expired', () => {
   const live = [
     { bytes: 10, expiresAt: 1 },
     { bytes: 50, expiresAt: 2 },
@@ -31,6 +31,6 @@ test('there is room once enough pushes and bytes have expired', () => {
   expect(findRoom(taken, 11, { live, limits: LIMITS })).toBe(2)
   expect(findRoom(taken, 100, { live, limits: LIMITS })).toBe(3)
   expect(findRoom(taken, 101, { live, limits: LIMITS })).toBeNull()
-  // If the listed pushes do not free enough, the answer is the last one's expiry.
+  // Returns the last one's expiry if the listed pushes do not free enough.
   expect(findRoom({ pushes: 9, bytes: 100 }, 10, { live, limits: LIMITS })).toBe(3)
 })

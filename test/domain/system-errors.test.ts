@@ -1,4 +1,4 @@
-// Errors of the operating system: their codes, and what people are told.
+// Errors of the operating system: their codes, and their messages for people.
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ function causeOf(work: () => unknown): unknown {
 }
 
 describe('the code of an error', () => {
-  test('is the one that the operating system gave it', () => {
+  test('is that of the operating system', () => {
     expect(codeOf(causeOf(() => readFileSync('/no/such/file')))).toBe('ENOENT')
   })
 
@@ -26,13 +26,13 @@ describe('the code of an error', () => {
     ['null', null],
   ])('is empty for %s', (_, cause) => expect(codeOf(cause)).toBe(''))
 
-  test('is a string, whatever type the error gives it', () => {
+  test('is a string, whatever its type in the error', () => {
     expect(codeOf(Object.assign(new Error('old'), { code: 7 }))).toBe('7')
   })
 })
 
 describe('an explanation', () => {
-  test('says in words what the operating system refused', () => {
+  test('names in words what the operating system refused', () => {
     expect(explainSystemError(causeOf(() => readFileSync('/no/such/file')))).toBe(
       'there is no such file or folder',
     )

@@ -1,4 +1,4 @@
-// Wrong passphrases: when they lock a push, when they expire it, and what its owner can undo.
+// Wrong passphrases: when they lock or expire a push, and how its owner unlocks it.
 
 import { expect, test } from 'bun:test'
 import { asCreated, isEndedByTries, isLocked, type Push, passphraseLockedFor } from '../../src/domain/push.ts'
@@ -8,7 +8,7 @@ import { examplePush, VISIT } from '../support/store.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 
-/** After one more wrong passphrase, which a push that asks for none may get too. */
+/** Returns the push after one more wrong passphrase, which even a push without one may get. */
 function countWrongTry(push: Push, now: number): Push {
   return decideRefusal(push, { visit: VISIT, wrong: true }, now).change?.after ?? push
 }
@@ -59,7 +59,7 @@ test.each([
   },
 )
 
-test('a push in its state at creation has no views, no tries and no end', () => {
+test('a push in its state at creation has no views, no tries and no expiry', () => {
   const created = examplePush(NOW, { deletableByViewer: null })
   const used = {
     views: 3,
@@ -72,7 +72,7 @@ test('a push in its state at creation has no views, no tries and no end', () => 
   expect<Push>(asCreated({ ...created, ...used, updatedAt: NOW + 5 })).toEqual(created)
 })
 
-test('a push whose views are used up is expired, even when its expiry was not recorded', () => {
+test('a push without remaining views is expired, even if its expiry was not recorded', () => {
   const push = examplePush(NOW, { views: 5, expireAfterViews: 5 })
   expect(decideClaim(push, { visit: VISIT, lookBy: null }, NOW)).toMatchObject({
     outcome: 'expired',
@@ -80,7 +80,7 @@ test('a push whose views are used up is expired, even when its expiry was not re
   })
 })
 
-test('a window that another node began by a clock a little later counts; one by a clock far ahead does not', () => {
+test('a window counts if the clock of its node was slightly ahead, but not if it was far ahead', () => {
   const push = countWrongTry(examplePush(NOW), NOW)
   expect(countWrongTry(push, NOW - SECOND)).toMatchObject({ wrongTries: 2, wrongTriesSince: NOW })
   expect(countWrongTry(push, NOW - MINUTE)).toMatchObject({ wrongTries: 1, wrongTriesSince: NOW - MINUTE })

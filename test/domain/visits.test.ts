@@ -1,4 +1,4 @@
-// What visits do to a push, and the entries that they leave in its log.
+// The effects of visits on a push, and their audit entries.
 
 import { expect, test } from 'bun:test'
 import { visitFrom } from '../../src/domain/audit.ts'
@@ -26,13 +26,13 @@ const unchanged = {
   expireAfterViews: null,
 }
 
-test('a view counts, and is in the log', () => {
+test('a view is counted and logged', () => {
   const { outcome, change } = decideClaim(examplePush(NOW), { visit, lookBy: null }, NOW)
   expect(outcome).toBe('view')
   expect(change).toMatchObject({ now: NOW, after: { views: 1 }, entry: { kind: 'view', visit } })
 })
 
-test('a push whose time has passed is refused, and not written as expired, which only the sweeper does', () => {
+test('a push past its time is refused, but only the sweeper records the expiry', () => {
   const push = examplePush(NOW)
   const refused = {
     outcome: 'expired' as const,
@@ -46,7 +46,7 @@ test('a push whose time has passed is refused, and not written as expired, which
 test.each([
   ['missing', false, 0],
   ['wrong', true, 1],
-])('a %s passphrase is in the log, and counts as %p', (_, wrong, wrongTries) => {
+])('a %s passphrase is logged, with %p wrong tries', (_, wrong, wrongTries) => {
   const { outcome, change } = decideRefusal(examplePush(NOW), { visit, wrong }, NOW)
   expect(outcome).toBe('refused')
   expect(change).toMatchObject({ after: { wrongTries }, entry: { kind: 'failed_passphrase' } })
@@ -64,7 +64,7 @@ test.each([
   expect(decideLastTry(push, { visit, maxTries: 0 }, NOW)).toBeNull()
 })
 
-test('only a locked push that is live can be unlocked', () => {
+test('only a locked live push can be unlocked', () => {
   const locked = examplePush(NOW, { deletableByViewer: false, triesSpent: true, wrongTriesInAll: 3 })
   expect(decideUnlock(locked, visit, NOW)).toMatchObject({
     after: { triesSpent: false, wrongTriesInAll: 0 },
@@ -74,7 +74,7 @@ test('only a locked push that is live can be unlocked', () => {
   expect(decideUnlock(examplePush(NOW), visit, NOW)).toBeNull()
 })
 
-test('a deletion ends a live push once, and after a last view its grants', () => {
+test('a deletion ends a live push once, and the grants of a used-up one', () => {
   const push = examplePush(NOW)
   const change = decideDeletion(push, { visit, hasGrants: false }, NOW + SECOND)
   expect(change).toMatchObject({
@@ -90,7 +90,7 @@ test('a deletion ends a live push once, and after a last view its grants', () =>
   expect(decideDeletion(viewed, { visit, hasGrants: false }, NOW)).toBeNull()
 })
 
-test('a deletion that comes after the end by time writes that end alone', () => {
+test('a deletion after the expiry by time only records that expiry', () => {
   const push = examplePush(NOW)
   const change = decideDeletion(push, { visit, hasGrants: false }, LATER)
   expect(change).toEqual({
@@ -101,7 +101,7 @@ test('a deletion that comes after the end by time writes that end alone', () => 
   expect(change).toEqual(decideLapse(push, LATER))
 })
 
-test('a push that a restore ended is lost, unless its time was over', () => {
+test('a push that a restore expired is lost, unless it was past its time', () => {
   const push = examplePush(NOW)
   expect(decideLoss(push, visit, NOW)).toMatchObject({
     after: { lost: true },
@@ -110,7 +110,7 @@ test('a push that a restore ended is lost, unless its time was over', () => {
   expect(decideLoss(push, visit, LATER)).toEqual(decideLapse(push, LATER))
 })
 
-test('an edit is in the log when it changes a limit or a label, and otherwise writes nothing', () => {
+test('an edit is logged when it changes a limit or a label, and otherwise writes nothing', () => {
   const push = examplePush(NOW, { expireAfterViews: 5 })
   const edit = { ...unchanged, expireAfterViews: 3 }
   const edited = { outcome: 'edited' as const, change: { after: { ...push, expireAfterViews: 3 } } }
@@ -126,7 +126,7 @@ test('an edit is in the log when it changes a limit or a label, and otherwise wr
   expect(decideEditing(push, { edit: longer, isLabelled: false, visit }, NOW).outcome).toBe('refused')
 })
 
-test('what happens next to a push is never before its last change, unless the clock was wrong then', () => {
+test('a change is never dated before the last one, unless the clock was wrong then', () => {
   expect(forward({ updatedAt: 99_000 }, 100_000)).toBe(100_000)
   expect(forward({ updatedAt: 100_900 }, 100_000)).toBe(100_900)
   expect(forward({ updatedAt: 500_000 }, 100_000)).toBe(100_000)

@@ -1,4 +1,4 @@
-// Archives: stored entries in the right order, as long as announced, never an end after an error.
+// Archives: stored entries in order, of the announced size, and without an end after an error.
 
 import { expect, test } from 'bun:test'
 import { type ArchiveEntry, archiveSize, readArchive } from '../../src/pushes/archive.ts'
@@ -24,7 +24,7 @@ async function readAll(entries: ArchiveEntry[]): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-test('files are stored under their names in UTF-8, and the size is known before', async () => {
+test('files are stored under UTF-8 names, and the size is known in advance', async () => {
   const entries = [ofText('ä 日本.txt', 'hello'), ofText('empty', ''), ofText('b', 'x'.repeat(3 * MIB))]
   const archive = await readAll(entries)
   expect(archive).toHaveLength(archiveSize(entries))
@@ -37,7 +37,7 @@ test('files are stored under their names in UTF-8, and the size is known before'
   expect((await readAll(entries)).equals(archive)).toBe(true)
 })
 
-test('an entry that cannot be read to its end breaks the archive off', async () => {
+test('an entry that cannot be read to its end aborts the archive', async () => {
   const broken = entry('b', 10, async function* () {
     yield Buffer.from('12345')
     throw new Error('altered')
@@ -50,7 +50,7 @@ test('an entry that cannot be read to its end breaks the archive off', async () 
   expect(() => readZip(Buffer.concat(chunks))).toThrow()
 })
 
-test('no more is read than is asked for', async () => {
+test('reads no more than the client takes', async () => {
   let read = 0
   const large = entry('large', 100 * MIB, async function* () {
     for (; read < 100; read += 1) yield Buffer.alloc(MIB)

@@ -1,4 +1,4 @@
-// How long grants work, by the clocks of several nodes, and when a deletion breaks a download off.
+// Tests how long grants work by the clocks of several nodes, and when a deletion aborts a download.
 
 import { expect, test } from 'bun:test'
 import { SEGMENT_BYTES, sealStream } from '../../src/crypto/sealed-stream.ts'
@@ -10,7 +10,7 @@ import { createGrantedFiles } from '../../src/pushes/granted-files.ts'
 import type { StoredPush } from '../../src/store/pushes-contract.ts'
 import { examplePush, openTestStore } from '../support/store.ts'
 
-test('a grant works on a node that read the clock a moment earlier than the one that made it', async () => {
+test('a grant works on a node whose clock is slightly behind that of the granting node', async () => {
   const { store, clock, close } = await openTestStore()
   const { keyring } = store
   const downloads = createDownloads({
@@ -32,7 +32,7 @@ test('a grant works on a node that read the clock a moment earlier than the one 
     const { files: granted } = downloads.grantAll({ push, dataKey: Buffer.alloc(32), files, viewedAt })
     return downloads.open(granted[0]!.grant)
   }
-  // The grant is good; there is no such push.
+  // The grant is valid, but there is no such push.
   await expect(open(grantLifetime(size))).rejects.toMatchObject({ code: 'not_found' })
   await expect(open(grantLifetime(size) + SECOND)).rejects.toMatchObject({ code: 'not_found' })
   await expect(open(grantLifetime(size) + 2 * MINUTE)).rejects.toMatchObject({ code: 'forbidden' })

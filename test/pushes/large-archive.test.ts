@@ -1,4 +1,4 @@
-// An archive of more than 4 GiB, which takes seconds to run through.
+// An archive of more than 4 GiB, which takes seconds to read.
 
 import { expect, test } from 'bun:test'
 import { type ArchiveEntry, archiveSize, readArchive } from '../../src/pushes/archive.ts'
@@ -7,7 +7,7 @@ import { readZip64Tail } from '../support/zip.ts'
 const MIB = 1024 * 1024
 const CHANGED_AT = Date.UTC(2026, 10, 27, 14, 5)
 
-/** As many zeros, without keeping one of them. */
+/** Yields that many zeros, without keeping them in memory. */
 const zeros = (filename: string, size: number): ArchiveEntry => ({
   filename,
   size,
@@ -20,7 +20,7 @@ const zeros = (filename: string, size: number): ArchiveEntry => ({
   },
 })
 
-test('beyond 4 GiB the archive is one with ZIP64', async () => {
+test('an archive of more than 4 GiB uses ZIP64', async () => {
   const size = 4 * 1024 * MIB + 1
   const entries = [zeros('large', size), zeros('behind it', 1)]
   let [length, tail] = [0, Buffer.alloc(0)]

@@ -1,4 +1,4 @@
-// An owner's list of ten thousand pushes: quick, and without holding up other requests.
+// An owner's list of ten thousand pushes is fast, and does not block other requests.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
@@ -9,9 +9,7 @@ import { openTestStore, storePush, type TestStore } from '../support/store.ts'
 
 const PUSHES = 10_000
 const DAY = 86_400_000
-/**
- * On a quiet machine a page takes under 50 ms and a search under 300. Counts the time of the processor alone.
- */
+/** On a quiet machine a page takes under 50 ms and a search under 300. Counts processor time only. */
 const PATIENCE = 8
 
 let opened: TestStore
@@ -45,7 +43,7 @@ const ALL: OverviewOptions = {
   ...{ kind: null, state: null, until: null },
 } as const
 
-/** Milliseconds that `work` took, and the longest in which nothing else could run. */
+/** Returns the milliseconds that `work` took, and the longest block of the event loop. */
 async function time<T>(work: () => Promise<T>) {
   let last = performance.now()
   let blocked = 0
@@ -63,7 +61,7 @@ async function time<T>(work: () => Promise<T>) {
   return { result, took, blocked, worked: (user + system) / 1000 }
 }
 
-test('ten thousand pushes are listed, filtered, sorted and searched quickly, beside other requests', async () => {
+test('ten thousand pushes are listed, filtered, sorted and searched fast, without blocking other requests', async () => {
   const { store, clock } = opened
   const lists = createOwnerLists({ store, keyring: store.keyring, now: clock.now })
   const told: string[] = []
@@ -88,13 +86,13 @@ test('ten thousand pushes are listed, filtered, sorted and searched quickly, bes
   const found = await measure('search', { query: 'MULLER 1234', list: 'all' }, 300)
   expect(found.pushes.map(({ name }) => name)).toEqual(['Zugang für Müller 1234'])
   const again = await measure('search of notes', { query: 'office 77', list: 'all' }, 300)
-  // Those of the note, and those whose name holds the number.
+  // Those of the note, and those whose name contains the number.
   expect(again.matching).toBeGreaterThan(100)
   expect((await measure('by name', { sort: 'name' }, 300)).pushes[0]?.name).toBe('Zugang für Müller 0')
   console.log(told.join('\n'))
 }, 300_000)
 
-test('a search lets others run by the characters that it has read, not by notes', async () => {
+test('a search yields after a number of characters, not of notes', async () => {
   const note = '\u0301\u0316'.repeat(5000)
   const { store } = opened
   const readTexts = async (ids: readonly number[]) =>

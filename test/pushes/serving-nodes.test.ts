@@ -1,4 +1,4 @@
-// What administrators are told of the nodes that serve a database.
+// The report to administrators about the nodes of a database.
 
 import { expect, test } from 'bun:test'
 import { describeNodes } from '../../src/operating/status.ts'
@@ -13,7 +13,7 @@ const NODE = {
   isAlive: true,
 }
 
-test('nodes of one version are no upgrade, and those that are dead are left out', () => {
+test('nodes of one version are no rolling upgrade, and dead nodes are omitted', () => {
   const { nodes, upgrade } = describeNodes(
     [
       { ...NODE, isThis: true },
@@ -30,7 +30,7 @@ test('nodes of one version are no upgrade, and those that are dead are left out'
   ])
 })
 
-test('a rolling upgrade names the newest version, and marks each node that is older', () => {
+test('a rolling upgrade names the newest version, and marks each older node', () => {
   const versions = ['3.9.0', '3.10.0', '3.9.0']
   const { nodes, upgrade } = describeNodes(
     versions.map((version) => ({ ...NODE, version })),
@@ -40,7 +40,7 @@ test('a rolling upgrade names the newest version, and marks each node that is ol
   expect(nodes.map(({ isOlder }) => isOlder)).toEqual([true, false, true])
 })
 
-test('a node that missed more than one heartbeat stands out, and one that is ahead by a moment does not', () => {
+test('a node that missed more than one heartbeat is marked, one slightly ahead is not', () => {
   const seen = [NOW - 13_000, NOW - 11_000, NOW + 500]
   const { nodes } = describeNodes(
     seen.map((seenAt) => ({ ...NODE, seenAt })),

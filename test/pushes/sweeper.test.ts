@@ -32,7 +32,7 @@ function sweeperWith({ failing, isDoubted = false }: { failing: Part | null; isD
   return { sweeper, done }
 }
 
-test('all parts run in order, each until nothing is left', async () => {
+test('all parts run in order, each until it is done', async () => {
   const { sweeper, done } = sweeperWith({ failing: null })
   expect(await sweeper.sweep()).toEqual({ expired: 1, purged: 2, files: 1 })
   expect(done).toEqual([
@@ -66,7 +66,7 @@ test.each<Part>(['expire', 'anonymous', 'owned', 'keys', 'soon', 'events', 'file
   },
 )
 
-test('parts that fail alike are reported as one failure', async () => {
+test('parts with the same failure are reported as one', async () => {
   const away = new DomainError('overloaded', 'The database does not answer.')
   const fail = () => Promise.reject(away)
   const sweeper = createSweeper({
@@ -82,7 +82,7 @@ test('parts that fail alike are reported as one failure', async () => {
   expect(await sweeper.sweep().catch((cause) => cause)).toBe(away)
 })
 
-test('between sweeps it expires due pushes, and the next sweep reports them', async () => {
+test('due pushes expire between sweeps, and the next sweep counts them', async () => {
   const { sweeper, done } = sweeperWith({ failing: null })
   expect(await sweeper.findNextDue()).toBe(5 * DAY)
   await Promise.all([sweeper.expireDue(), sweeper.expireDue()])
@@ -97,7 +97,7 @@ test('due files are removed even when pushes cannot be expired', async () => {
   expect(done).toEqual(['files'])
 })
 
-test('while the clock is in doubt it does nothing, and nothing is due', async () => {
+test('the sweeper does nothing while the clock is in doubt, and nothing is due', async () => {
   const { sweeper, done } = sweeperWith({ failing: null, isDoubted: true })
   expect(await sweeper.findNextDue()).toBeNull()
   expect(await sweeper.sweep()).toEqual({ expired: 0, purged: 0, files: 0 })

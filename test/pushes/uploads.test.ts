@@ -1,4 +1,4 @@
-// Uploads count files as they begin: the one file too many is refused before a byte of it is read.
+// Uploads count files as they begin: a file beyond the limit is refused before a byte of it is read.
 
 import { beforeEach, expect, test } from 'bun:test'
 import { DomainError } from '../../src/domain/errors.ts'
@@ -9,7 +9,7 @@ const FILE_BYTES = 100
 
 let kept: Map<string, number>
 let uploads: Uploads
-/** How often it was asked whether the disk has room. */
+/** The number of checks of the free space. */
 let roomAsked: number
 beforeEach(() => {
   kept = new Map()
@@ -45,7 +45,7 @@ function file(bytes: number, seen: number[] = []) {
 
 const problemsOf = (cause: unknown) => (cause instanceof DomainError ? cause.details.problems : cause)
 
-test('as many files as the limit are kept, and the next is refused unread', async () => {
+test('files up to the limit are stored, and the next is refused unread', async () => {
   const upload = uploads.begin()
   for (let n = 0; n < MAX_FILES; n += 1) await upload.add(file(FILE_BYTES))
   const read: number[] = []
@@ -54,19 +54,19 @@ test('as many files as the limit are kept, and the next is refused unread', asyn
   expect([read, kept.size, upload.listFiles().length]).toEqual([[], MAX_FILES, MAX_FILES])
 })
 
-test('files that arrive at once count together', async () => {
+test('files that arrive concurrently count together', async () => {
   const upload = uploads.begin()
   const added = await Promise.allSettled(Array.from({ length: 5 }, () => upload.add(file(1))))
   expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(MAX_FILES)
 })
 
-test('a file of exactly the limit is kept; one byte more is refused', async () => {
+test('a file of exactly the limit is stored; one byte more is refused', async () => {
   await uploads.begin().add(file(FILE_BYTES))
   const larger = uploads.begin().add(file(FILE_BYTES + 1))
   await expect(larger).rejects.toMatchObject({ code: 'too_large', details: { limit: { bytes: FILE_BYTES } } })
 })
 
-test('a name of 255 characters is kept; one more is refused before the file is read', async () => {
+test('a name of 255 characters is accepted; a longer one is refused before the file is read', async () => {
   const upload = uploads.begin()
   await upload.add({ ...file(1), filename: 'n'.repeat(255) })
   const read: number[] = []
@@ -75,14 +75,14 @@ test('a name of 255 characters is kept; one more is refused before the file is r
   expect(read).toEqual([])
 })
 
-test('an upload that is discarded leaves no file', async () => {
+test('a discarded upload leaves no file', async () => {
   const upload = uploads.begin()
   await upload.add(file(1))
   await upload.discard()
   expect(kept.size).toBe(0)
 })
 
-test('fingerprints are made when they are asked for, also of files that are only compared', async () => {
+test('fingerprints are computed on demand, also of files that are only compared', async () => {
   const sha256 = new Bun.CryptoHasher('sha256').update(new Uint8Array(5)).digest('hex')
   const print = { filename: 'a.txt', contentType: 'text/plain', size: 5 }
   const plain = uploads.begin()
@@ -97,7 +97,7 @@ test('fingerprints are made when they are asked for, also of files that are only
   expect(kept.size).toBe(1)
 })
 
-test('room on the disk is asked for before the first byte, and again after each 16 MiB', async () => {
+test('the free space is checked before the first byte, and again after each 16 MiB', async () => {
   const files = {
     keepFile: async (_: string, content: AsyncIterable<Uint8Array>) => {
       for await (const _ of content);

@@ -1,4 +1,4 @@
-// A waiting line for slow work: how many run, who waits, who is refused.
+// A queue for slow tasks: how many run, which wait, which are refused.
 
 import { expect, test } from 'bun:test'
 import { createNamedLines, createWaitingLine } from '../../src/pushes/waiting-line.ts'
@@ -9,7 +9,7 @@ function open(atOnce = 1) {
   const line = createWaitingLine({ atOnce, clientOf })
   const done: string[] = []
   const gates: (() => void)[] = []
-  /** Work that ends when its gate is opened. */
+  /** A task that ends when its gate is opened. */
   const ask = (address: string) =>
     line
       .inLine(address, () => new Promise<void>((resolve) => gates.push(resolve)))
@@ -29,7 +29,7 @@ function open(atOnce = 1) {
 
 const times = (count: number, address: string) => Array.from({ length: count }, () => address)
 
-test('works run in the order in which they came, at most so many at once', async () => {
+test('tasks run in the order of arrival, with bounded concurrency', async () => {
   const { line, done, ask, finish } = open(2)
   const asked = ['a', 'a', 'b', 'a', 'c'].map(ask)
   await Bun.sleep(0)
@@ -40,7 +40,7 @@ test('works run in the order in which they came, at most so many at once', async
   expect(line.count()).toEqual({ waiting: 0, running: 0 })
 })
 
-test('a flood of one address has twelve places, and another address finds one', async () => {
+test('a flood from one address gets twelve slots, and another address still finds one', async () => {
   for (const flooding of ['192.0.2.1', 'loopback']) {
     const { done, ask, finish } = open()
     const flood = times(100, flooding).map(ask)
@@ -51,14 +51,14 @@ test('a flood of one address has twelve places, and another address finds one', 
   }
 })
 
-test('of many addresses, 32 works wait', async () => {
+test('32 tasks of many addresses may wait', async () => {
   const { ask, finish } = open()
   const asked = Array.from({ length: 40 }, (_, n) => ask(`192.0.2.${n}`))
   await finish()
   expect(await Promise.all(asked)).toEqual([...times(33, 'done'), ...times(7, 'overloaded')])
 })
 
-test('a work that fails frees its place', async () => {
+test('a failed task frees its slot', async () => {
   const { inLine, count } = createWaitingLine({ atOnce: 1, clientOf })
   const failing = inLine('a', async () => {
     throw new Error('failed')
@@ -68,7 +68,7 @@ test('a work that fails frees its place', async () => {
   expect([await next, count()]).toEqual(['next', { waiting: 0, running: 0 }])
 })
 
-test('works of one name run one after another, those of others beside them', async () => {
+test('tasks of one name run sequentially, those of others concurrently', async () => {
   const inTurn = createNamedLines(clientOf)
   const steps: string[] = []
   const work = (name: string) => async (hasWaited: boolean) => {

@@ -1,17 +1,17 @@
-// A store that throws when a test says so, as a database does that is away, locked or full.
+// A store that throws on demand, like a database that is unreachable, locked or full.
 
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
 
-/** The operations of a store by the room that they are in, such as `sessions.findByHash`. */
+/** The operations of a store by their part, such as `sessions.findByHash`. */
 export type Fails = (operation: string) => Error | null
 
-/** Rooms whose operations are asked by requests. Others, like the clock, need no database. */
+/** The parts that requests use. Others, like the clock, need no database. */
 const ROOMS = [
   ...['pushes', 'lists', 'audit', 'idempotencyKeys', 'files', 'accounts', 'apiTokens', 'sessions'],
   ...['accountLinks', 'twoFactor', 'preferences', 'people', 'appearance', 'requests'],
 ]
 const SHARED_ROOMS = ['budgets', 'nonces', 'turns']
-/** Never throw, as their contract says. */
+/** Operations that never throw, by their contract. */
 const SURE = new Set(['budgets.giveBack'])
 
 export function createFailingStore() {
@@ -44,7 +44,7 @@ export function createFailingStore() {
       ...wrapRooms(store, ROOMS),
       shared: wrapRooms(store.shared, SHARED_ROOMS),
     }),
-    /** From now on every operation that `which` names an error for throws it. */
+    /** Makes every operation for which `which` returns an error throw it, from now on. */
     failWith: (which: Fails) => {
       fails = which
     },

@@ -1,5 +1,4 @@
-// A whole Oncebox in a temporary folder, with a clock that tests set, and requests that come from where they
-// say.
+// A whole Oncebox in a temporary folder, with a settable clock and requests from any address.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,9 +16,9 @@ export const START = Date.parse('2026-11-20T12:00:00.000Z')
 
 export type TestClock = {
   now: () => number
-  /** How long the machine has been up: goes on with `advance`, and knows nothing of `set`. */
+  /** The uptime of the machine: grows with `advance`, and ignores `set`. */
   uptime: Uptime
-  /** Sets the clock, as a person or a time server does. */
+  /** Sets the clock, like a person or a time server. */
   set: (time: number) => void
   /** Lets time pass. */
   advance: (ms: number) => void
@@ -29,7 +28,7 @@ export function createTestClock(start = START): TestClock {
   let time = start
   let up = 0
   let fraction = 0
-  // As on a machine: no reading of the clock of the process is a whole number.
+  // Readings of a real process clock have a fraction.
   const elapsed = () => {
     fraction = Math.min(0.9, fraction + 0.1)
     return up + fraction
@@ -48,21 +47,20 @@ export function createTestClock(start = START): TestClock {
 }
 
 export type Init = Omit<RequestInit, 'body'> & {
-  /** Address of the socket. */
+  /** The address of the socket. */
   from?: string
-  /** Sent as it is. */
+  /** Sent unchanged. */
   body?: BodyInit
   /** Sent as JSON, with its content type. */
   json?: unknown
-  /** API token, sent as Bearer. */
+  /** An API token, sent as Bearer. */
   token?: string
 }
 
 export type TestInstance = Awaited<ReturnType<typeof startInstance>>
 
 /**
- * On the network, since that is where requests come from. `flags` by name, such as `{ 'anonymous-access':
- * 'false' }`.
+ * Starts an instance that listens on the network. `flags` by name, such as `{ 'anonymous-access': 'false' }`.
  */
 export async function startInstance(
   options: {
@@ -71,13 +69,13 @@ export async function startInstance(
     dataDir?: string
     clock?: TestClock
     rateLimit?: RateLimit
-    /** The least there is when absent. */
+    /** The cheapest by default. */
     argon2Cost?: Argon2Cost
-    /** Of the machine that it runs on. */
+    /** The addresses of its machine. */
     machineAddresses?: string[]
     /** Makes the backups in --backup-dir. */
     startBackup?: StartBackup
-    /** Between the services and the store. */
+    /** Wraps the store, between it and the services. */
     interpose?: (store: OpenedStore) => OpenedStore
   } = {},
 ) {
@@ -105,8 +103,7 @@ export async function startInstance(
 
   async function openAndSweep(): Promise<Instance> {
     const opened = await open()
-    // A later sweep would join the one of the start, which knows nothing of what came after it. The job
-    // reports what fails.
+    // A later sweep would join that of the start, which misses what came after it. The job reports failures.
     await opened.upkeep.sweeper.sweep().catch(() => undefined)
     return opened
   }
@@ -123,7 +120,7 @@ export async function startInstance(
     return instance.handle(new Request(url, { ...request, headers }), from)
   }
 
-  /** An account and an API token of it. */
+  /** Adds an account. Resolves to an API token of it. */
   async function addAccount(email: string, { isAdmin = false } = {}): Promise<string> {
     await instance.access.accounts.addAccount({ email, password: 'correct horse battery', isAdmin })
     return (await instance.access.apiTokens.createApiToken({ email })).apiToken
@@ -140,7 +137,7 @@ export async function startInstance(
   }
 
   return {
-    /** Ends it and leaves its folder. */
+    /** Stops the instance and keeps its folder. */
     stop: () => instance.close(),
     acceptClock: () => instance.upkeep.acceptClock({ accountId: 1 }),
     dataDir,
@@ -150,10 +147,10 @@ export async function startInstance(
     addAccount,
     restart,
     close,
-    /** Asks the port of plain http beside TLS. */
+    /** Requests the plain http port beside TLS. */
     fetchPlain: (request: Request) => instance.handlePlain(request, '192.0.2.1'),
     sweep: () => instance.upkeep.sweeper.sweep(),
-    /** Messages for webhooks that wait. */
+    /** Resolves to the number of waiting webhook messages. */
     countWaiting: async () => (await instance.notices.countAllMessages()).webhook?.waiting ?? 0,
     accounts: () => instance.access.accounts,
     apiTokens: () => instance.access.apiTokens,

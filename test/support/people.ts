@@ -1,4 +1,4 @@
-// People at the pages of a whole Oncebox: their cookies, and the token that their forms carry.
+// Browsers at the pages of a whole Oncebox: their cookies, and the tokens of their forms.
 
 import { expect } from 'bun:test'
 import type { Init, TestInstance } from './instance.ts'
@@ -17,13 +17,13 @@ export function createPeople(instance: Pick<TestInstance, 'fetch'>) {
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
 
-  /** From a page of the server itself. */
+  /** Sent from a page of the server itself. */
   function post(path: string, fields: Record<string, string>, init: Init = {}): Promise<PageAnswer> {
     const headers = { 'content-type': FORM, origin: 'http://localhost', ...init.headers }
     return get(path, { method: 'POST', body: new URLSearchParams(fields).toString(), ...init, headers })
   }
 
-  /** Whose browser holds this answer's cookie. */
+  /** Returns a browser that holds the cookie of this answer. */
   async function enter(answer: PageAnswer, { from = '192.0.2.1' }: Pick<Init, 'from'> = {}) {
     const cookie = answer.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
     const withCookie = (init: Init): Init => ({ from, ...init, headers: { cookie, ...init.headers } })

@@ -1,4 +1,4 @@
-// What nodes share, in an SQLite database in memory.
+// The shared state of nodes, in an in-memory SQLite database.
 
 import { Database } from 'bun:sqlite'
 import { newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
@@ -24,7 +24,7 @@ export function openSharedState(
   const keyring = parseKeyFile(newKeyFile())
   return {
     ...createSharedState({ steps, keyring, now, hasRoom, onError }),
-    /** As the commit of what a button does. */
+    /** Spends a nonce, like the commit of a button's action. */
     spend: (nonce: PageNonce) => steps.write(() => spendNonce(nonce)),
     countRows: () => database.query<{ n: number }, []>('SELECT count(*) AS n FROM spent_points').get()?.n,
   }

@@ -1,4 +1,4 @@
-// The operator's colour: readable on every ground of the style sheet, in light and in dark, or refused.
+// The brand colour: readable on every background of the style sheet, light and dark, or refused.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -7,7 +7,7 @@ import { colorsOf, findColorProblem, GROUNDS, parseColor } from '../../src/text/
 
 const colors = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`)
 
-/** The ratio of WCAG 2.2, from 1 to 21, between two colours as `#rrggbb`. */
+/** Returns the contrast ratio of WCAG 2.2, from 1 to 21, of two colours as `#rrggbb`. */
 function contrastBetween(...pair: [string, string]): number {
   const luminance = (hex: string) => {
     const linear = (byte: number) =>
@@ -19,21 +19,21 @@ function contrastBetween(...pair: [string, string]): number {
   return (lighter + 0.05) / (darker + 0.05)
 }
 
-test('the contrast of a refused colour is that of WCAG', () => {
+test('a refused colour comes with its contrast by WCAG', () => {
   for (const color of ['#777777', '#f5c518', '#ffffff']) {
     const grounds = Object.values(GROUNDS.light).map((ground) => contrastBetween(color, ground))
     expect(findColorProblem(color)?.contrast).toBeCloseTo(Math.min(...grounds), 6)
   }
 })
 
-test('a colour is read with and without its sign, long and short', () => {
+test('a colour is parsed with and without its sign, long and short', () => {
   const read = ['#24539B', '24539b', ' #25a ', '25a', '#2453', 'blue', '', '#24539b00', 'url(#a)'].map(
     parseColor,
   )
   expect(read).toEqual(['#24539b', '#24539b', '#2255aa', '#2255aa', null, null, null, null, null])
 })
 
-test('the grounds are those of the style sheet', () => {
+test('the backgrounds equal those of the style sheet', () => {
   const [light = '', dark = ''] = tokens.split('@media (prefers-color-scheme: dark)')
   for (const [sheet, grounds] of [
     [light, GROUNDS.light],
@@ -42,7 +42,7 @@ test('the grounds are those of the style sheet', () => {
     for (const [name, color] of Object.entries(grounds)) expect(sheet).toContain(`--${name}: ${color};`)
 })
 
-test('a colour that is refused names one that is accepted', () => {
+test('a refused colour comes with an accepted one', () => {
   fc.assert(
     fc.property(colors, (color) => {
       const problem = findColorProblem(color)
@@ -53,7 +53,7 @@ test('a colour that is refused names one that is accepted', () => {
   )
 })
 
-test('every accepted colour can be read in light and in dark, on it and beside it', () => {
+test('every accepted colour is readable in light and in dark, as text and as background', () => {
   fc.assert(
     fc.property(colors, (given) => {
       const color = findColorProblem(given)?.better ?? given
@@ -71,7 +71,7 @@ test('every accepted colour can be read in light and in dark, on it and beside i
   )
 })
 
-test('text of the accent can be read on the ground that is mixed from it', () => {
+test('accent text is readable on the background mixed from the accent', () => {
   fc.assert(
     fc.property(colors, (given) => {
       const { light, dark } = colorsOf(findColorProblem(given)?.better ?? given)

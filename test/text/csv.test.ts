@@ -1,4 +1,4 @@
-// Cells of tables for spreadsheets: whole, quoted, and never a formula.
+// Cells of CSV are complete, quoted, and never formulas.
 
 import { expect, test } from 'bun:test'
 import { writeCsv } from '../../src/text/csv.ts'
@@ -24,7 +24,7 @@ test.each<[string, string]>([
   expect(writeCsv([[cell]])).toBe(`${expected}\r\n`)
 })
 
-test('rows end as RFC 4180 says', () => {
+test('rows end with CRLF (RFC 4180)', () => {
   const rows = [
     ['a', 'b'],
     ['c', 'd'],

@@ -35,16 +35,16 @@ describe('members', () => {
   })
 })
 
-test.each(['', ']]]]', '[1,', '"open', '"\\', '{"a"'])('malformed JSON is left to the parser: %s', (json) => {
+test.each(['', ']]]]', '[1,', '"open', '"\\', '{"a"'])('leaves malformed JSON to the parser: %s', (json) => {
   expect(shapeOf(json)).toBeNull()
 })
 
-test('a text that is too short to have so many members may be as deep as it can', () => {
+test('a text too short for the limit of members may be arbitrarily deep', () => {
   expect(shapeOf('[[]]', { depth: 1, members: 4 })).toBeNull()
   expect(shapeOf('[[]] ', { depth: 1, members: 4 })).toBe('depth')
 })
 
-test('the most members that are allowed are counted, with a name, a comma and brackets each', () => {
+test('the allowed number of members is counted exactly, with a name, a comma and brackets each', () => {
   const most = { depth: 2, members: 100 }
   const members = Array.from({ length: 100 }, (_, n) => `"${n}\\"": {}`)
   expect(shapeOf(`{${members.join(', ')}}`, most)).toBeNull()

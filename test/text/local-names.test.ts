@@ -18,4 +18,4 @@ test.each([
   'arpa',
   'bank.example',
   'local.com',
-])('%p does not, or holds the machines of others too', (name) => expect(isOfLocalNetwork(name)).toBe(false))
+])('%p is not limited to the local network', (name) => expect(isOfLocalNetwork(name)).toBe(false))

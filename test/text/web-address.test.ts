@@ -1,5 +1,4 @@
-// Web addresses taken apart: the same authority as in a whole URL, and never more than a short text for the
-// parser.
+// Parses web addresses: the authority is that of the whole URL, and the parser gets only a short text.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -8,7 +7,7 @@ import { workedMs } from '../support/effort.ts'
 
 const PARTS = ['protocol', 'username', 'password', 'host', 'hostname', 'port', 'origin'] as const
 
-/** What moves the end of an authority, or what URL parsers drop, map or refuse. */
+/** Texts that move the end of an authority, or that URL parsers drop, map or refuse. */
 const SIGNS = [
   ...[
     '@',
@@ -69,7 +68,7 @@ const usual = fc.oneof(fc.constantFrom('a', 'b.example', 'evil.example', 'user')
 const anything = fc.string({ unit: 'binary', maxLength: 3 })
 const rest = fc.array(fc.oneof({ weight: 9, arbitrary: usual }, anything), { maxLength: 8 })
 
-test('a URL parser that reads the whole text finds the same authority, and refuses nothing that is taken', () => {
+test('a URL parser finds the same authority in the whole text, and accepts all accepted texts', () => {
   let taken = 0
   const property = fc.property(scheme, rest, (start, parts) => {
     const text = start + parts.join('')
@@ -83,7 +82,7 @@ test('a URL parser that reads the whole text finds the same authority, and refus
   expect(taken).toBeGreaterThan(500)
 })
 
-test('what comes after the authority makes no URL invalid', () => {
+test('the text after the authority makes no URL invalid', () => {
   const property = fc.property(fc.constantFrom('/', '?', '#', '\\'), rest, anything, (end, parts, more) => {
     const text = `https://user@b.example:8443${end}${parts.join('')}${more}`
     expect(URL.parse(text)?.host).toBe('b.example:8443')
@@ -109,7 +108,7 @@ test.each([
   expect(authorityOf(text)?.host ?? null).toBe(host)
 })
 
-test('an authority has at most 253 characters, and a path as many as it likes', () => {
+test('an authority has at most 253 characters, a path any number', () => {
   const named = (length: number) => `https://${'a'.repeat(length)}/${'x'.repeat(10_000)}`
   expect([253, 254].map((length) => isWebAddress(named(length)))).toEqual([true, false])
   const trailing = (length: number) => `https://${'a'.repeat(length)}`
@@ -124,6 +123,6 @@ test.each([
 ])('160,000 characters of %s are refused at once', (_name, text) => {
   const began = workedMs()
   expect(isWebAddress(text)).toBe(false)
-  // Less than one on a quiet machine; the marks took seconds.
+  // Less than one on a quiet machine; once the marks took seconds.
   expect(workedMs() - began).toBeLessThan(500)
 })

@@ -1,4 +1,4 @@
-// The list of --webhook-hosts, and the URLs that it allows.
+// Tests the list of --webhook-hosts, and the URLs that it allows.
 
 import { describe, expect, test } from 'bun:test'
 import { isListed, parsePlace, webPlaceOf } from '../../src/text/web-address.ts'
@@ -49,7 +49,7 @@ describe('a URL is allowed by host and port', () => {
       'http://127.0.0.1:9/',
       'http://[0:0::1]/',
     ],
-    // The same address in other words.
+    // Other spellings of the same address.
     ...['http://127.1:9/', 'http://0x7f.0.0.1:9/', 'http://2130706433:9/', 'http://%31%32%37.0.0.1:9/'],
   ])('%s', (url) => expect(allows(url)).toBe(true))
 
