@@ -19,7 +19,10 @@ const IN_MEMORY = [
   'CREATE TEMP TABLE new_links (lookup BLOB PRIMARY KEY NOT NULL, push_id INTEGER NOT NULL) STRICT, WITHOUT ROWID',
   'INSERT INTO new_links SELECT lookup, id FROM main.pushes WHERE id > (SELECT up_to FROM links_filed)',
   `CREATE TEMP TRIGGER new_links_add AFTER INSERT ON main.pushes
-    BEGIN INSERT INTO new_links VALUES (NEW.lookup, NEW.id); END`,
+    BEGIN
+      SELECT RAISE(ABORT, 'another push has this link') FROM main.push_links WHERE lookup = NEW.lookup;
+      INSERT INTO new_links VALUES (NEW.lookup, NEW.id);
+    END`,
   `CREATE TEMP TRIGGER new_links_removal AFTER DELETE ON main.pushes
     BEGIN DELETE FROM new_links WHERE lookup = OLD.lookup; END`,
   // Most links that are opened are new ones.

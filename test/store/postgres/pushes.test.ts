@@ -25,6 +25,17 @@ postgres.describe('two nodes', () => {
   const read = (n: number, lookup: Uint8Array) =>
     nodeOf(n).pushes.claimPlain({ lookup, visit: VISIT, lookBy: null, open: () => 'payload' })
 
+  test('refuse a second push with the same link', async () => {
+    const { id } = await make()
+    const columns = `lookup, key_number, kind, created_at, expires_at, expire_after_days, expire_after_views,
+      retrieval_step, shows_sender, passphrase_required, deleted, lost, files`
+    const second = opened.query(
+      `INSERT INTO pushes (${columns}) SELECT ${columns} FROM pushes WHERE id = $1`,
+      [id],
+    )
+    await expect(second).rejects.toThrow('pushes_lookup_key')
+  })
+
   test('hand out the payload of a one-view push once, whatever the number of readers', async () => {
     for (let round = 0; round < 12; round += 1) {
       const push = await make({ expireAfterViews: 1 })

@@ -171,6 +171,37 @@ test('once all pushes are purged, new links are filed no later than before', asy
   expect([count('push_links'), count('new_links')]).toEqual([30, 0])
 })
 
+test('a second push with the same link is refused, whether the first is filed or in memory', async () => {
+  const links = openLinks(database, MOST)
+  addPushes(1, 30)
+  await file(links, 30)
+  addPushes(31, 32)
+  expect([count('push_links'), count('new_links')]).toEqual([30, 2])
+  expect(() => addPushes(7, 7)).toThrow('another push has this link')
+  expect(() => addPushes(31, 31)).toThrow('UNIQUE')
+  reopen()
+  expect(() => addPushes(7, 7)).toThrow('another push has this link')
+  expect(() => addPushes(31, 31)).toThrow('UNIQUE')
+  expect(count('pushes')).toBe(32)
+  // The link of a push that is gone may be used again.
+  database.run('DELETE FROM pushes WHERE id IN (7, 31)')
+  addPushes(7, 7)
+  addPushes(31, 31)
+  expect([...idsOf(7, 7), ...idsOf(31, 31)]).toEqual([33, 34])
+})
+
+test('a create with the link of another push is refused alone, and the first stays as it is', async () => {
+  const opened = await openTestStore()
+  const { id, lookup } = await storePush(opened)
+  const [second, other] = await Promise.allSettled([
+    storePush(opened, {}, { lookup: Buffer.from(lookup) }),
+    storePush(opened),
+  ])
+  expect([second.status, other.status]).toEqual(['rejected', 'fulfilled'])
+  expect((await opened.store.pushes.findPush(lookup))?.id).toBe(id)
+  await opened.close()
+})
+
 test('a create that is undone leaves no link', () => {
   openLinks(database, MOST)
   addPushes(1, 1)
