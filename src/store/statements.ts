@@ -6,8 +6,12 @@ import { all, blindly, type Effect, first, only, type Statement, type Step, type
 
 export type RowOf<T extends SQLiteTable> = T['$inferSelect']
 
+/** The texts of all statements made so far, of which a test reads the plans. */
+export const STATEMENT_TEXTS = new Set<string>()
+
 /** Any statement. The sum of a column has to be cast to a number: PostgreSQL returns it as a text. */
 export function statement<Row = never>(text: string): Statement<Row> {
+  STATEMENT_TEXTS.add(text)
   return { text, suffix: '', id: null, effect: null }
 }
 
@@ -135,13 +139,14 @@ function valuesOf(row: object, names: readonly string[]): Value[] {
  * `others` of them.
  */
 export function forSome<Row>(make: (list: string) => Statement<Row>, others = 0) {
-  const known = new Map<number, Statement<Row>>()
+  const makeFor = (size: number) =>
+    make(Array.from({ length: size }, (_, n) => `$${others + n + 1}`).join(', '))
+  const known = new Map([[1, makeFor(1)]])
   return function* (list: readonly Value[], ...values: Value[]): Step<Row[]> {
     if (list.length === 0) return []
     // Repeats the last value, so that there are few statements to prepare.
     const size = 2 ** Math.ceil(Math.log2(list.length))
-    const made =
-      known.get(size) ?? make(Array.from({ length: size }, (_, n) => `$${others + n + 1}`).join(', '))
+    const made = known.get(size) ?? makeFor(size)
     known.set(size, made)
     const padded = Array.from({ length: size }, (_, n) => list[Math.min(n, list.length - 1)] ?? null)
     return yield* all(made, ...values, ...padded)

@@ -25,7 +25,7 @@ const LAST = forSome((ids) => select(eventCounts, `WHERE account_id IN (${ids})`
 const VALID = forSome((ids) =>
   statement<{ id: number }>(
     `SELECT id FROM api_tokens WHERE id IN (${ids})
-      AND account_id IN (SELECT id FROM accounts WHERE disabled_at IS NULL)`,
+      AND EXISTS (SELECT 1 FROM accounts a WHERE a.id = account_id AND a.disabled_at IS NULL)`,
   ),
 )
 const REMOVE_OLD = statement<{ one: number }>(
