@@ -186,7 +186,7 @@ function accountControllers({ member, form, confirmedForm }: PageGuards, options
 function adminControllers({ member, form, confirmedForm }: PageGuards, options: PagesOptions) {
   const { show, invite, withdraw, disable, enable, promote, demote, reset, remove, changeAppearance } =
     createAdminPages(options)
-  const webhooks = createWebhookPages(options, 'everybody')
+  const webhooks = createWebhookPages(options, 'server')
   return {
     admin: member(show),
     allWebhooks: member(webhooks.show),

@@ -12,13 +12,13 @@ const TABS = {
 
 const PAGES_WITH_TAB = ['account', 'tokens', 'message', 'webhooks'] as const
 
-/** `shown` is the current tab; null on a page below a tab. */
-export function AccountTabs({ guest, shown }: { guest: Member; shown: keyof typeof TABS | null }) {
+/** `current` is the current tab; null on a page below a tab. */
+export function AccountTabs({ guest, current }: { guest: Member; current: keyof typeof TABS | null }) {
   const { say } = guest
   const tabs = PAGES_WITH_TAB.filter((page) => page !== 'webhooks' || guest.hasWebhooks).map((page) => ({
     href: guest.href(PAGES[page].href()),
     text: say(TABS[page]),
-    isShown: page === shown,
+    isShown: page === current,
   }))
   return <Tabs label={say('account_title')} tabs={tabs} />
 }

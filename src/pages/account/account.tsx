@@ -47,9 +47,9 @@ export function createAccountPages(options: AccountPageOptions) {
   const { answer, sessions, twoFactor, requests } = options
   const mail = createMailPages(options)
 
-  async function show(guest: Member, shown: AccountPageState = {}): Promise<Response> {
+  async function show(guest: Member, state: AccountPageState = {}): Promise<Response> {
     const { say } = guest
-    const { status = 200 } = shown
+    const { status = 200 } = state
     const done = DONE[guest.query.get('done') ?? '']
     const content = (
       <>
@@ -60,19 +60,19 @@ export function createAccountPages(options: AccountPageOptions) {
         <p class="lead">
           <bdi>{guest.account.email}</bdi>
         </p>
-        <AccountTabs guest={guest} shown="account" />
+        <AccountTabs guest={guest} current="account" />
         {done && <Notice kind="good">{say(done)}</Notice>}
-        <PasswordForm guest={guest} shown={shown} />
+        <PasswordForm guest={guest} state={state} />
         <TwoFactorSection
           guest={guest}
-          shown={shown}
+          state={state}
           left={await twoFactor.countRecoveryCodes(guest.account)}
           asksCode={!sessions.isConfirmed(guest.session.session)}
         />
         <AgeKeySection
           guest={guest}
           kept={await requests.findRecipient(guest.account)}
-          refused={shown.refusedKey ?? null}
+          refused={state.refusedKey ?? null}
         />
         {await mail.section(guest)}
         <SessionList guest={guest} listed={await sessions.listSessions(guest.account)} />
@@ -121,10 +121,10 @@ export function createAccountPages(options: AccountPageOptions) {
   }
 }
 
-function PasswordForm({ guest, shown }: { guest: Member; shown: AccountPageState }) {
+function PasswordForm({ guest, state }: { guest: Member; state: AccountPageState }) {
   const { words, say } = guest
-  const texts = problemTexts(shown.passwordProblems ?? {}, words)
-  const current = shown.wrongPassword === 'current' ? say('password_wrong') : undefined
+  const texts = problemTexts(state.passwordProblems ?? {}, words)
+  const current = state.wrongPassword === 'current' ? say('password_wrong') : undefined
   return (
     <Card id="change-password" title={say('password_title')}>
       <PostForm guest={guest} action={PAGES.changePassword.href()} look="narrow">
@@ -137,7 +137,7 @@ function PasswordForm({ guest, shown }: { guest: Member; shown: AccountPageState
           name="revoke"
           label={say('password_revoke')}
           hint={say(guest.account.isAdmin ? 'password_revoke_admin_hint' : 'password_revoke_hint')}
-          isTicked={shown.revoke ?? true}
+          isTicked={state.revoke ?? true}
         />
         <button type="submit">{say('password_submit')}</button>
         <p class="hint">{say('password_ends_sessions')}</p>
@@ -146,11 +146,11 @@ function PasswordForm({ guest, shown }: { guest: Member; shown: AccountPageState
   )
 }
 
-type TwoFactorProps = { guest: Member; shown: AccountPageState; left: number; asksCode: boolean }
+type TwoFactorProps = { guest: Member; state: AccountPageState; left: number; asksCode: boolean }
 
-function TwoFactorSection({ guest, shown, left, asksCode }: TwoFactorProps) {
+function TwoFactorSection({ guest, state, left, asksCode }: TwoFactorProps) {
   const { words, say } = guest
-  const problem = shown.wrongPassword === 'twofactor' ? say('password_wrong') : undefined
+  const problem = state.wrongPassword === 'twofactor' ? say('password_wrong') : undefined
   return (
     <Card id="two-factor" title={say('two_factor_title')}>
       {guest.account.hasTwoFactor ? (

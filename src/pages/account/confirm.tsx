@@ -40,9 +40,9 @@ export function createConfirm({ answer, sessions }: ConfirmationOptions): Confir
     return (await sessions.confirm(session.session, tested)) ? 'confirmed' : 'ended'
   }
 
-  function ask(guest: Member, form: Form, shown: ConfirmationState): Response {
+  function ask(guest: Member, form: Form, state: ConfirmationState): Response {
     const { words, say } = guest
-    const { status, notice, passwordProblem, codeProblem, headers = {} } = shown
+    const { status, notice, passwordProblem, codeProblem, headers = {} } = state
     const page = pageOfForm(guest.path)
     const content = (
       <>

@@ -29,7 +29,7 @@ export function createMessagePages({ answer, preferences, now }: MessagePageOpti
       <>
         <h1>{title}</h1>
         <p class="lead">{words.say('message_lead')}</p>
-        <AccountTabs guest={guest} shown="message" />
+        <AccountTabs guest={guest} current="message" />
         {query.get('done') === 'saved' && <Notice kind="good">{words.say('message_saved')}</Notice>}
         <TemplateForm guest={guest} field={message} />
         <Preview guest={guest} template={message.value} now={now()} />

@@ -27,7 +27,7 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
       <>
         <h1>{say('tokens_title')}</h1>
         <p class="lead">{say('tokens_lead')}</p>
-        <AccountTabs guest={guest} shown="tokens" />
+        <AccountTabs guest={guest} current="tokens" />
         {made && (
           <ShownOnce id="token" label={say('token')} text={made.apiToken} words={guest.words}>
             {say('token_made', { name: made.name })}

@@ -39,7 +39,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     const content = (
       <>
         <h1>{say('two_factor_setup')}</h1>
-        <AccountTabs guest={guest} shown={null} />
+        <AccountTabs guest={guest} current={null} />
         <ol class="steps">
           <li>
             <p>{say('two_factor_scan')}</p>

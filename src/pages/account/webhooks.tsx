@@ -26,7 +26,7 @@ const SCOPES = {
     owner: ({ account }: Member) => account.id,
     paths: { add: PAGES.addWebhook, remove: PAGES.removeWebhook, test: PAGES.testWebhook },
   },
-  everybody: {
+  server: {
     lead: 'webhooks_all_lead',
     owner: () => null,
     paths: { add: PAGES.addAllWebhook, remove: PAGES.removeAllWebhook, test: PAGES.testAllWebhook },
@@ -56,7 +56,7 @@ export function createWebhookPages(
       <>
         <h1>{say('webhooks_title')}</h1>
         <p class="lead">{say(scope.lead)}</p>
-        {kind === 'account' && <AccountTabs guest={guest} shown="webhooks" />}
+        {kind === 'account' && <AccountTabs guest={guest} current="webhooks" />}
         {secret && (
           <ShownOnce id="secret" label={say('webhook_secret')} text={secret} words={guest.words}>
             {say('webhook_made')}

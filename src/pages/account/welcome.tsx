@@ -49,28 +49,28 @@ type WelcomeForm = FormRefusal & {
 export function createWelcomePages(options: WelcomePageOptions) {
   const { answer, accountLinks, sessions, signups, limits, enterAfter } = options
 
-  function showForm(guest: Guest, shown: WelcomeForm): Response {
+  function showForm(guest: Guest, form: WelcomeForm): Response {
     const { words, say } = guest
-    const { email, problems = {} } = shown
+    const { email, problems = {} } = form
     const texts = problemTexts(problems, words)
     const hasProblems = Object.keys(problems).length > 0
     const content = (
       <div class="card">
-        <h1>{say(shown.title)}</h1>
-        <p class="lead">{say(shown.lead)}</p>
-        {shown.explained && <p>{say(shown.explained)}</p>}
-        {shown.notice && <Notice kind="refused">{shown.notice}</Notice>}
+        <h1>{say(form.title)}</h1>
+        <p class="lead">{say(form.lead)}</p>
+        {form.explained && <p>{say(form.explained)}</p>}
+        {form.notice && <Notice kind="refused">{form.notice}</Notice>}
         <RefusedFields problems={texts} words={words} />
         <PostForm
           guest={guest}
-          action={shown.action}
-          hidden={shown.purpose === undefined ? {} : { purpose: shown.purpose }}
+          action={form.action}
+          hidden={form.purpose === undefined ? {} : { purpose: form.purpose }}
         >
           <EmailInput
             words={words}
             hint={say(limits.mail ? 'email_hint_mail' : 'email_hint')}
             problem={texts.email}
-            value={email ?? shown.typedEmail ?? ''}
+            value={email ?? form.typedEmail ?? ''}
             attributes={{ readonly: email !== null }}
           />
           <NewPasswordInput guest={guest} problem={texts.password} />
@@ -78,8 +78,8 @@ export function createWelcomePages(options: WelcomePageOptions) {
         </PostForm>
       </div>
     )
-    const { status = hasProblems ? 422 : 200, headers = {} } = shown
-    const title = say(shown.title)
+    const { status = hasProblems ? 422 : 200, headers = {} } = form
+    const title = say(form.title)
     return answer(content, { guest, title, status, headers, width: 'card-width', script: 'strength' })
   }
 

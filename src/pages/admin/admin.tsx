@@ -28,7 +28,7 @@ import { AppearanceCard, readAppearance } from './appearance.tsx'
 import { Backups } from './backups.tsx'
 import { Attention, Health, Nodes } from './health.tsx'
 import { type AllCounts, MailCard, WebhookCard } from './notices.tsx'
-import { askedOf, back, Invitations, PeopleSection } from './people.tsx'
+import { backToPeople, Invitations, PeopleSection, readPeopleQuery } from './people.tsx'
 import { type SettingInEffect, Settings, withAppearance } from './settings.tsx'
 
 export type AdminPageOptions = {
@@ -68,11 +68,11 @@ export function createAdminPages(options: AdminPageOptions) {
   const { answer, accounts, people, accountLinks, nonces, readStatus, lookAtHealth, listJobs } = options
   const { readBackups, settings, appearance, authority, listUndeclaredProxies, limits, webhooks } = options
 
-  async function show(guest: Member, shown: AdminPageState = {}) {
-    const { link, linkFor = '', isSent = false, notice, invitation = null, refused = null } = shown
+  async function show(guest: Member, state: AdminPageState = {}) {
+    const { link, linkFor = '', isSent = false, notice, invitation = null, refused = null } = state
     const { say } = guest
     const hasProblems = refused !== null || (invitation !== null && notice === undefined)
-    const asked = askedOf(guest)
+    const query = readPeopleQuery(guest)
     const [status, { findings }] = await Promise.all([readStatus(), lookAtHealth()])
     const [jobs, backups, counts] = [listJobs(), readBackups(), await options.countAllMessages()]
     const content = (
@@ -95,7 +95,7 @@ export function createAdminPages(options: AdminPageOptions) {
         />
         <PeopleSection
           guest={guest}
-          listed={{ ...asked, ...(await people.listPeople(asked)) }}
+          listed={{ ...query, ...(await people.listPeople(query)) }}
           resetNonce={({ id }) => nonces.issue(resetSubject(id))}
         />
         <Invitations
@@ -164,7 +164,7 @@ export function createAdminPages(options: AdminPageOptions) {
 
   async function withdraw(guest: Member, _form: Form, { id = '' }: Params): Promise<Response> {
     await accountLinks.removeLink(Number(id))
-    return back(guest)
+    return backToPeople(guest)
   }
 
   /** Throws `forbidden` for the administrator's own account, so that they cannot lock themselves out. */
@@ -181,7 +181,7 @@ export function createAdminPages(options: AdminPageOptions) {
     (change: (email: string) => Promise<void>) =>
     async (guest: Member, _form: Form, params: Params): Promise<Response> => {
       await change((await requireOther(guest, params)).email)
-      return back(guest)
+      return backToPeople(guest)
     }
 
   /** Creates a link to choose a new password. The second factor stays, unless the form turns it off too. */
@@ -198,7 +198,7 @@ export function createAdminPages(options: AdminPageOptions) {
   async function remove(guest: Member, form: Form, params: Params): Promise<Response> {
     const account = await requireOther(guest, params)
     if (form.isTicked('sure')) await accounts.removeAccount(account.email, { keepAdmin: true })
-    return back(guest)
+    return backToPeople(guest)
   }
 
   async function changeAppearance(guest: Member, form: Form): Promise<Response> {

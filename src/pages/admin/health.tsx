@@ -31,9 +31,9 @@ export function Attention(props: AttentionProps) {
   const { guest, status, findings, jobs, proxies, lacksBackups, unprotected } = props
   const { words, say } = guest
   // ClockNotice shows a clock in doubt, with its button.
-  const told = findings.filter(({ part, state }) => state !== 'ok' && !(part === 'clock' && status.doubt))
+  const warnings = findings.filter(({ part, state }) => state !== 'ok' && !(part === 'clock' && status.doubt))
   const failing = jobs.filter(isFailing).length
-  const isFine = told.length === 0 && failing === 0 && proxies.length === 0 && status.doubt === null
+  const isFine = warnings.length === 0 && failing === 0 && proxies.length === 0 && status.doubt === null
   return (
     <section id="attention">
       <ClockNotice guest={guest} doubt={status.doubt} />
@@ -45,11 +45,11 @@ export function Attention(props: AttentionProps) {
           </p>
         </Notice>
       )}
-      {told.map((found) => (
-        <Notice kind={found.state === 'problem' ? 'bad' : 'low'}>
+      {warnings.map((finding) => (
+        <Notice kind={finding.state === 'problem' ? 'bad' : 'low'}>
           {/* Health checks report in English everywhere. */}
           <p lang="en" dir="ltr">
-            <strong>{found.part}</strong>: {wordOf(found)}
+            <strong>{finding.part}</strong>: {wordOf(finding)}
           </p>
         </Notice>
       ))}

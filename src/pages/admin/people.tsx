@@ -190,11 +190,11 @@ export function Invitations(props: InvitationsProps) {
 }
 
 /** Reads the search and page from the URL. */
-export function askedOf(guest: Member) {
+export function readPeopleQuery(guest: Member) {
   return { search: guest.query.get('q')?.trim() ?? '', pageNumber: readPage(guest) }
 }
 
 /** Redirects to the same page of people. */
-export function back(guest: Member): Response {
-  return leadTo(guest, `${PAGES.admin.href()}${queryOf(askedOf(guest))}`)
+export function backToPeople(guest: Member): Response {
+  return leadTo(guest, `${PAGES.admin.href()}${queryOf(readPeopleQuery(guest))}`)
 }

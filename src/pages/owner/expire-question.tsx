@@ -8,12 +8,12 @@ import { EmblemCard, nameForOwner } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { type ListQuery, listHref } from './list-query.ts'
 
-type QuestionProps = { guest: Member; title: string; asked: ListQuery; selected: readonly LabelledPush[] }
+type QuestionProps = { guest: Member; title: string; listQuery: ListQuery; selected: readonly LabelledPush[] }
 
-export function ExpireQuestion({ guest, title, asked, selected }: QuestionProps) {
+export function ExpireQuestion({ guest, title, listQuery, selected }: QuestionProps) {
   const { words, href, say } = guest
   const n = selected.length
-  const list = listHref(asked)
+  const list = listHref(listQuery)
   return (
     <EmblemCard icon="triangle-alert" tone="bad" title={title}>
       <ul>

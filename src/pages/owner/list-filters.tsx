@@ -9,20 +9,19 @@ import { Icon } from '../frame/icons.tsx'
 import { SearchInput } from '../frame/lists.tsx'
 import type { ListQuery } from './list-query.ts'
 
-export function Filters({ guest, asked }: { guest: Guest; asked: ListQuery }) {
+export function Filters({ guest, listQuery }: { guest: Guest; listQuery: ListQuery }) {
   const { say, language } = guest.words
-  const kinds = PUSH_KINDS.map((kind) => [kind, say(`kind_${kind}`)] as const)
-  const states = PUSH_STATES.map((state) => [state, say(`pushes_${state}`)] as const)
-  const sorts = PUSH_SORTS.map((sort) => [sort === 'newest' ? '' : sort, say(`sort_${sort}`)] as const)
-  const chosen = [asked.kind, asked.state, asked.sort === 'newest' ? null : asked.sort].filter(Boolean).length
+  const kinds = PUSH_KINDS.map((one) => [one, say(`kind_${one}`)] as const)
+  const states = PUSH_STATES.map((one) => [one, say(`pushes_${one}`)] as const)
+  const sorts = PUSH_SORTS.map((one) => [one === 'newest' ? '' : one, say(`sort_${one}`)] as const)
+  const { list, query, kind, state, sort } = listQuery
+  const chosen = [kind, state, sort === 'newest' ? null : sort].filter(Boolean).length
   return (
     <search>
       <form method="get" action={`${guest.basePath}${PAGES.pushes.href()}`} class="filters">
-        {(asked.list !== 'active' || asked.query !== '') && (
-          <input type="hidden" name="show" value={asked.list} />
-        )}
+        {(list !== 'active' || query !== '') && <input type="hidden" name="show" value={list} />}
         {guest.query.has('locale') && <input type="hidden" name="locale" value={language} />}
-        <SearchInput words={guest.words} label={say('pushes_search')} value={asked.query} shortcut="/" />
+        <SearchInput words={guest.words} label={say('pushes_search')} value={query} shortcut="/" />
         <details class="menu">
           <summary class="button quiet">
             <Icon name="sliders-horizontal" />
@@ -32,16 +31,16 @@ export function Filters({ guest, asked }: { guest: Guest; asked: ListQuery }) {
           <Choice
             name="kind"
             label={say('pushes_kind')}
-            chosen={asked.kind}
+            chosen={kind}
             options={[['', say('pushes_any_kind')], ...kinds]}
           />
           <Choice
             name="state"
             label={say('pushes_state')}
-            chosen={asked.state}
+            chosen={state}
             options={[['', say('pushes_any_state')], ...states]}
           />
-          <Choice name="sort" label={say('pushes_sort')} chosen={asked.sort} options={sorts} />
+          <Choice name="sort" label={say('pushes_sort')} chosen={sort} options={sorts} />
         </details>
       </form>
     </search>

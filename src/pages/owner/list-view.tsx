@@ -14,10 +14,10 @@ import { Filters } from './list-filters.tsx'
 import { isFiltered, type ListQuery, listHref } from './list-query.ts'
 import { ExampleRow, ListRow } from './list-row.tsx'
 
-type Props = { guest: Member; asked: ListQuery; overview: Overview; now: number }
+type Props = { guest: Member; listQuery: ListQuery; overview: Overview; now: number }
 
 export function ListView(props: Props) {
-  const { guest, asked, overview } = props
+  const { guest, listQuery, overview } = props
   const { say } = guest
   const hasAny = overview.counts.live + overview.counts.expired > 0
   return (
@@ -32,10 +32,10 @@ export function ListView(props: Props) {
         )}
       </div>
       {hasAny && <ListTabs {...props} />}
-      {hasAny && <Filters guest={guest} asked={asked} />}
+      {hasAny && <Filters guest={guest} listQuery={listQuery} />}
       <ResultNotice guest={guest} />
       <div id="found">
-        {isFiltered(asked) && <MatchCount {...props} />}
+        {isFiltered(listQuery) && <MatchCount {...props} />}
         {overview.damaged > 0 && <Notice kind="bad">{say('damaged', { n: overview.damaged })}</Notice>}
         {overview.isCut && <Notice kind="plain">{say('pushes_cut', { n: 20_000 })}</Notice>}
         {overview.pushes.length > 0 ? <Rows {...props} /> : <EmptyList {...props} hasAny={hasAny} />}
@@ -46,7 +46,7 @@ export function ListView(props: Props) {
 }
 
 /** Each tab keeps the filters, so that the same search runs on another list. */
-function ListTabs({ guest, asked, overview: { counts, opened } }: Props) {
+function ListTabs({ guest, listQuery, overview: { counts, opened } }: Props) {
   const { say, number } = guest.words
   const sizes: Record<PushList, number> = {
     active: counts.live + opened,
@@ -54,9 +54,9 @@ function ListTabs({ guest, asked, overview: { counts, opened } }: Props) {
     all: counts.live + counts.expired,
   }
   const tabs = PUSH_LISTS.map((list) => ({
-    href: guest.href(listHref({ ...asked, list, pageNumber: 1 })),
+    href: guest.href(listHref({ ...listQuery, list, pageNumber: 1 })),
     text: [say(`pushes_${list}`), ' ', <span class="count">{number(sizes[list])}</span>],
-    isShown: asked.list === list,
+    isShown: listQuery.list === list,
   }))
   return <Tabs label={say('pushes_title')} tabs={tabs} />
 }
@@ -74,13 +74,13 @@ function ResultNotice({ guest }: { guest: Guest }) {
  * Enter in a checkbox presses the first submit button, so the harmless button comes first; CSS moves the
  * buttons below the list.
  */
-function Rows({ guest, asked, overview, now }: Props) {
+function Rows({ guest, listQuery, overview, now }: Props) {
   const { say } = guest
   return (
     <PostForm
       guest={guest}
       action={PAGES.changePushes.href()}
-      hidden={{ list: queryOf(listHref(asked)) }}
+      hidden={{ list: queryOf(listHref(listQuery)) }}
       look="pushes"
     >
       <div class="selected" data-selected>
@@ -92,7 +92,7 @@ function Rows({ guest, asked, overview, now }: Props) {
           <Icon name="eye" />
           {say('pushes_seen')}
         </button>
-        {asked.list !== 'expired' && (
+        {listQuery.list !== 'expired' && (
           <button type="submit" name="do" value="expire" class="danger">
             <Icon name="trash-2" />
             {say('pushes_expire')}
@@ -100,8 +100,8 @@ function Rows({ guest, asked, overview, now }: Props) {
         )}
         <AskInPlace words={guest.words} />
       </div>
-      <div class="list" data-days={isByDay(asked)}>
-        {listDays({ guest, asked, overview, now }).map(({ day, pushes }) => (
+      <div class="list" data-days={isByDay(listQuery)}>
+        {listDays({ guest, listQuery, overview, now }).map(({ day, pushes }) => (
           <>
             {day !== null && <h2>{day}</h2>}
             <ul>
@@ -123,10 +123,10 @@ type Day = { day: string | null; pushes: OverviewPush[] }
 /**
  * Groups the pushes by the day of their creation. Sorted by anything else they form one group without a day.
  */
-function listDays({ guest: { words }, asked, overview, now }: Props): Day[] {
+function listDays({ guest: { words }, listQuery, overview, now }: Props): Day[] {
   const days: Day[] = []
   for (const listed of overview.pushes) {
-    const day = isByDay(asked) ? words.day(listed.push.createdAt, now) : null
+    const day = isByDay(listQuery) ? words.day(listed.push.createdAt, now) : null
     const last = days.at(-1)
     if (last?.day === day) last.pushes.push(listed)
     else days.push({ day, pushes: [listed] })
@@ -145,9 +145,9 @@ function MatchCount({ guest, overview }: Props) {
   )
 }
 
-function EmptyList({ guest, asked, overview: { damaged }, now, hasAny }: Props & { hasAny: boolean }) {
+function EmptyList({ guest, listQuery, overview: { damaged }, now, hasAny }: Props & { hasAny: boolean }) {
   if (damaged > 0) return null
-  const text = <p class="nothing">{guest.say(emptyText(asked))}</p>
+  const text = <p class="nothing">{guest.say(emptyText(listQuery))}</p>
   return hasAny ? text : [text, <Example guest={guest} now={now} />]
 }
 
@@ -170,15 +170,15 @@ function Example({ guest, now }: { guest: Member; now: number }) {
   )
 }
 
-function emptyText(asked: ListQuery): WordKey {
-  if (isFiltered(asked)) return 'pushes_not_found'
-  if (asked.pageNumber > 1) return 'pushes_no_more'
-  return asked.list === 'expired' ? 'pushes_none_expired' : 'pushes_none'
+function emptyText(listQuery: ListQuery): WordKey {
+  if (isFiltered(listQuery)) return 'pushes_not_found'
+  if (listQuery.pageNumber > 1) return 'pushes_no_more'
+  return listQuery.list === 'expired' ? 'pushes_none_expired' : 'pushes_none'
 }
 
 /** Links to later pages carry the time of the first page, so that new pushes do not shift the rows. */
-function Pages({ guest, asked, overview: { matching, pushes } }: Props) {
-  const { pageNumber } = asked
+function Pages({ guest, listQuery, overview: { matching, pushes } }: Props) {
+  const { pageNumber } = listQuery
   const from = (pageNumber - 1) * LIST_PAGE_SIZE + 1
   const to = Math.min(matching, pageNumber * LIST_PAGE_SIZE)
   return (
@@ -186,7 +186,7 @@ function Pages({ guest, asked, overview: { matching, pushes } }: Props) {
       guest={guest}
       pageNumber={pageNumber}
       hasNext={pageNumber * LIST_PAGE_SIZE < matching && pushes.length > 0}
-      linkTo={(page) => guest.href(listHref({ ...asked, pageNumber: page }))}
+      linkTo={(page) => guest.href(listHref({ ...listQuery, pageNumber: page }))}
     >
       {from <= to && <span>{guest.say('pushes_range', { from, to, n: matching })}</span>}
     </PageLinks>
