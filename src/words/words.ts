@@ -187,15 +187,10 @@ export function chooseLanguage(wanted: {
 /** Returns the supported language of the highest quality; of equal ones the first. */
 function acceptedLanguage(accepted: string | null): Language | null {
   if (accepted === null || accepted.length > MAX_ACCEPTED_CHARACTERS) return null
-  let best: { language: Language | null; quality: number } = { language: null, quality: 0 }
-  for (const item of accepted.split(',')) {
-    const [tag = '', parameter] = item.split(';')
-    const quality = parameter === undefined ? 1 : Number(parameter.trim().replace(/^q=/, '')) || 0
-    if (quality <= best.quality) continue
-    const language = languageOf(tag.trim())
-    if (language === null) continue
-    if (quality >= 1) return language
-    best = { language, quality }
-  }
-  return best.language
+  const items = accepted.split(',').map((item) => {
+    const [tag = '', quality = 'q=1'] = item.split(';')
+    return { language: languageOf(tag.trim()), quality: Number(quality.trim().replace(/^q=/, '')) || 0 }
+  })
+  const supported = items.filter(({ language, quality }) => language !== null && quality > 0)
+  return supported.toSorted((one, other) => other.quality - one.quality)[0]?.language ?? null
 }
