@@ -17,7 +17,7 @@ import {
 type Show<G> = (guest: G, params: Params) => Answer
 type Submit<G> = (guest: G, form: Form, params: Params) => Answer
 
-export type PageGuardsOptions = {
+type PageGuardsOptions = {
   getGuest: GetGuest
   /** If false, only accounts may create. */
   anonymousAccess: boolean

@@ -29,7 +29,7 @@ import { type CreatePageOptions, createCreatePage } from './share/create/create.
 import { type CreatedPageOptions, createCreatedPage } from './share/created.tsx'
 import { createTrustPage, type TrustPageOptions } from './trust/trust-page.tsx'
 
-export type PagesOptions = ReceivePageOptions &
+type PagesOptions = ReceivePageOptions &
   CreatePageOptions &
   CreatedPageOptions &
   DashboardOptions &

@@ -13,7 +13,7 @@ export type Text = string | ({ other: string } & Partial<Record<Intl.LDMLPluralR
 export type WordKey = keyof typeof en
 /** The English text of a key. An editor shows it beside `say`, as the second type of the call. */
 type EnglishOf<K extends WordKey> = K extends keyof EnglishTexts ? EnglishTexts[K] : string
-export type Catalogue = Record<WordKey, Text>
+type Catalogue = Record<WordKey, Text>
 export type Parameters = Record<string, string | number>
 
 export { LANGUAGES, type Language } from '../domain/language.ts'

@@ -208,7 +208,7 @@ function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
 
 type SectionProps = { guest: Member; kept: string | null; refused: RefusedForm | null }
 
-export function AgeKeySection({ guest, kept, refused }: SectionProps) {
+function AgeKeySection({ guest, kept, refused }: SectionProps) {
   const { words, say } = guest
   const { texts, field } = readFields(refused, words, { recipient: kept })
   return (

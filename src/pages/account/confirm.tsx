@@ -12,7 +12,7 @@ import { PostForm, Submit } from '../frame/post-form.tsx'
 import { CodeInput, PasswordInput, UserName } from './account-fields.tsx'
 import { type FormRefusal, orTooMany, tooMany } from './sign-in.tsx'
 
-export type ConfirmationOptions = {
+type ConfirmationOptions = {
   answer: AnswerGuest
   sessions: Pick<Sessions, 'isConfirmed' | 'testPassword' | 'isCode' | 'confirm'>
 }

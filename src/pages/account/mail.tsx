@@ -40,21 +40,21 @@ export function createMailPages({ mail, preferences, countMessages }: MailPageOp
   /** Returns the card for the account page; null if the server sends no mail. */
   async function section(guest: Member) {
     if (mail === null) return null
-    const { say } = guest
-    const { account } = guest
-    const { email } = account
-    if (!isMailAddress(email))
-      return (
-        <Card id="mail" title={say('mail_title')}>
-          <p>{say('mail_unsendable', { email })}</p>
-        </Card>
-      )
-    return (
-      <Card id="mail" title={say('mail_title')}>
+    const { say, account } = guest
+    const { id, email } = account
+    const content = isMailAddress(email) ? (
+      <>
         <TestOutcome guest={guest} />
         <WishesForm guest={guest} wishes={await preferences.findMailWishes(account)} />
-        <Messages guest={guest} of={[await countMessages(account.id)]} />
+        <Messages guest={guest} of={[await countMessages(id)]} />
         <TestButton guest={guest} />
+      </>
+    ) : (
+      <p>{say('mail_unsendable', { email })}</p>
+    )
+    return (
+      <Card id="mail" title={say('mail_title')}>
+        {content}
       </Card>
     )
   }
@@ -100,8 +100,7 @@ function TestOutcome({ guest: { query, words, account } }: { guest: Member }) {
 }
 
 function WishesForm({ guest, wishes }: { guest: Member; wishes: MailWishes }) {
-  const { say } = guest
-  const { account } = guest
+  const { say, account } = guest
   return (
     <PostForm guest={guest} action={PAGES.keepMailWishes.href()} look="narrow">
       <fieldset>

@@ -16,7 +16,7 @@ import type { createAccountPages } from './account.tsx'
 import { CodeInput, PasswordInput } from './account-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
 
-export type TwoFactorPageOptions = {
+type TwoFactorPageOptions = {
   answer: AnswerGuest
   sessions: Pick<Sessions, 'isPassword' | 'endOtherSessions'>
   twoFactor: TwoFactor

@@ -10,7 +10,7 @@ import { type Fact, Facts } from '../frame/lists.tsx'
 import { Card, Chip, Moment, Notice, withFlag } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
 
-export type BackupsProps = {
+type BackupsProps = {
   guest: Member
   /** Null if the server makes no backups. */
   status: BackupStatus | null

@@ -87,10 +87,7 @@ export type Setup = { isReachable: boolean; hasShared: boolean }
 
 export type FindSetup = ReturnType<typeof createFindSetup>
 
-export type SetupOptions = {
-  pushes: { hasOwned: (account: Account) => Promise<boolean> }
-  now: Now
-}
+type SetupOptions = { pushes: { hasOwned: (account: Account) => Promise<boolean> }; now: Now }
 
 /** How long an administrator counts as new. Afterwards the steps stay away, even if all pushes are purged. */
 const NEW = 30 * DAY

@@ -13,7 +13,7 @@ import { Facts, Table } from '../frame/lists.tsx'
 import { Card, Chip, Moment, Notice, type NoticeKind } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
 
-export type AttentionProps = {
+type AttentionProps = {
   guest: Member
   status: Status
   findings: readonly Finding[]
@@ -89,7 +89,7 @@ type HealthProps = { guest: Member; status: Status; jobs: readonly JobStatus[] }
 export function Health({ guest, status, jobs }: HealthProps) {
   const { words, say } = guest
   const { number } = words
-  const { database, bucket, needsDisk } = status
+  const { database, bucket, needsDisk, lastSweep } = status
   return (
     <Card id="health" title={say('admin_health')}>
       <Facts
@@ -99,7 +99,15 @@ export function Health({ guest, status, jobs }: HealthProps) {
           database && [say('admin_database'), <code dir="ltr">{database.name}</code>],
           needsDisk && [say('admin_disk'), <Disk status={status} words={words} />],
           bucket !== null && [say('admin_files'), say('admin_files_bucket', { name: bucket })],
-          [say('admin_sweep'), <LastSweep status={status} words={words} />],
+          [
+            say('admin_sweep'),
+            lastSweep === null
+              ? say('admin_sweep_none')
+              : [
+                  <Moment at={lastSweep.at} words={words} />,
+                  ` ${say('admin_sweep_did', { n: lastSweep.expired, purged: lastSweep.purged })}`,
+                ],
+          ],
         ]}
       />
       <Jobs words={words} jobs={jobs} />
@@ -116,16 +124,6 @@ function Disk({ status: { free, total }, words }: { status: Status; words: Words
     <>
       {text}
       <meter class="disk" min={0} max={total} value={total - free} high={total * FULL} aria-label={text} />
-    </>
-  )
-}
-
-function LastSweep({ status: { lastSweep }, words }: { status: Status; words: Words }) {
-  if (lastSweep === null) return <>{words.say('admin_sweep_none')}</>
-  return (
-    <>
-      <Moment at={lastSweep.at} words={words} />{' '}
-      {words.say('admin_sweep_did', { n: lastSweep.expired, purged: lastSweep.purged })}
     </>
   )
 }
@@ -166,7 +164,7 @@ function Jobs({ words, jobs }: { words: Words; jobs: readonly JobStatus[] }) {
   )
 }
 
-export function ClockNotice({ guest, doubt }: { guest: Member; doubt: Doubt | null }) {
+function ClockNotice({ guest, doubt }: { guest: Member; doubt: Doubt | null }) {
   const { words, say } = guest
   return doubt === null ? null : (
     <Notice kind="bad">
@@ -196,13 +194,8 @@ export function createAcceptClock(acceptClock: AcceptClock) {
   }
 }
 
-export type NodesProps = {
-  /** Null if the rows are in the data folder. */
-  database: DatabaseStatus | null
-  words: Words
-}
-
-export function Nodes({ database, words }: NodesProps) {
+/** `database` is null if the rows are in the data folder. */
+export function Nodes({ database, words }: { database: DatabaseStatus | null; words: Words }) {
   const { say } = words
   if (database === null) return null
   const { nodes, upgrade } = database

@@ -14,7 +14,7 @@ import { Card, Chip, Moment } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 
 /** A page of the accounts that match a search. */
-export type PeoplePage = {
+type PeoplePage = {
   people: Person[]
   total: number
   pages: number

@@ -34,7 +34,7 @@ export function EditForm(props: Props) {
         {refused && (
           <Notice kind="refused">
             <p>{say('edit_refused')}</p>
-            <ProblemList texts={texts} places={isLive ? PLACES : LABELS} words={words} />
+            <ProblemList texts={texts} places={isLive ? LIVE_FIELDS : EXPIRED_FIELDS} words={words} />
           </Notice>
         )}
         <NameInput words={words} {...field('name')} />
@@ -80,16 +80,16 @@ function Limits({ guest, owned: { push }, texts, field, now }: PartProps) {
   )
 }
 
-/** The fields that an expired push still has. */
-const LABELS: Places = { name: ['name', 'name'], note: ['note', 'note'] }
-const PLACES: Places = {
-  ...LABELS,
+/** The fields for an expired push, with their labels. */
+const EXPIRED_FIELDS: Places = { name: ['name', 'name'], note: ['note', 'note'] }
+const LIVE_FIELDS: Places = {
+  ...EXPIRED_FIELDS,
   expires_at: ['ends_in', 'edit_expires'],
   expire_after_views: ['views', 'edit_views'],
 }
 
 /** Offered lifetimes from now, in milliseconds. */
-export const ENDS_IN: readonly number[] = [
+const ENDS_IN: readonly number[] = [
   ...[15 * MINUTE, HOUR, 6 * HOUR, 12 * HOUR],
   ...[1, 2, 3, 7, 14, 30, 60].map((days) => days * DAY),
 ]
