@@ -26,7 +26,7 @@ async function addAccount(email: string): Promise<void> {
 async function createToken(email: string, name: string): Promise<Record<string, string>> {
   const { stdout, code } = await run(['token', 'create', email, '--name', name])
   expect(code).toBe(0)
-  // Alone on standard output, so that a script can take it.
+  // The token alone is on standard output, for scripts.
   expect(stdout).toMatch(/^obx_[0-9a-z]{32}\n$/)
   return { authorization: `Bearer ${stdout.trim()}` }
 }
@@ -34,7 +34,7 @@ async function createToken(email: string, name: string): Promise<Record<string, 
 const statusFor = async (headers: Record<string, string>) =>
   (await server.ask('/api/v2/pushes/active', { headers })).status
 
-test('an account and a token made beside the server work at once', async () => {
+test('an account and a token created beside a running server work at once', async () => {
   const email = 'ann@example.org'
   expect((await run(['user', 'list'])).stdout).not.toContain(email)
   await addAccount(email)
@@ -80,7 +80,7 @@ test('the list of tokens shows when each was last used, and never the token', as
   const headers = await createToken(email, 'used')
   await createToken(email, 'unused')
   await statusFor(headers)
-  // No answer waits for the note of its use.
+  // The last use is recorded after the response.
   let stdout = ''
   const isNoted = () => /^used .*\d{4}-\d\d-\d\dT\S+Z\s+\d{4}-\d\d-\d\dT\S+Z$/m.test(stdout)
   await waitUntil(async () => {
@@ -104,7 +104,7 @@ test('removing an account removes its tokens and pushes at once', async () => {
   expect((await run(['user', 'list'])).stdout).not.toContain(email)
 })
 
-test('removing without --yes asks, and no answer is no', async () => {
+test('removing without --yes asks, and an empty answer means no', async () => {
   await addAccount('fay@example.org')
   expect((await run(['user', 'remove', 'fay@example.org'], '')).code).toBe(1)
   expect((await run(['user', 'list'])).stdout).toContain('fay@example.org')
@@ -127,7 +127,7 @@ test.each([
   expect(refused.stderr).not.toMatch(/^\s+at |bug in Oncebox/m)
 })
 
-test('an account that is there already is not added again, in any letter case', async () => {
+test('an existing account is not added again, in any letter case', async () => {
   await addAccount('hal@example.org')
   for (const email of ['hal@example.org', 'HAL@Example.org']) {
     const { code, stderr } = await run(['user', 'add', email, '--password-stdin'], PASSWORD)
@@ -136,7 +136,7 @@ test('an account that is there already is not added again, in any letter case', 
   }
 })
 
-test('many commands and a busy server do not get into each other’s way', async () => {
+test('many commands at once succeed beside a busy server', async () => {
   let created = 0
   let stopped = false
   const load = Promise.all(
@@ -155,7 +155,7 @@ test('many commands and a busy server do not get into each other’s way', async
   await load
 })
 
-test('account commands other than "user add" refuse a folder without data, and make none', async () => {
+test('account commands other than "user add" refuse a folder without data, and create none', async () => {
   const path = join(stage.folder(), 'missing')
   const commands = [
     ['user', 'list'],

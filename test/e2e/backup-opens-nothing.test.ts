@@ -1,5 +1,5 @@
-// What opens a push is in no backup: not for somebody with the link, the passphrase and the instance key in
-// hand. The search that finds nothing in a backup finds everything in a database that holds the keys.
+// A backup contains no key of a push: it opens nothing even with the link, the passphrase and the instance
+// key. The same search finds every key in the database itself.
 
 import type { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
@@ -51,7 +51,7 @@ test('neither the bytes of a backup nor those of a restored folder open a push',
   for (const { where, bytes } of readFolder(target))
     expect({ where, opens: await findOpenings(bytes, wish) }).toEqual({ where, opens: [] })
 
-  // The same search, where the keys are put in on purpose.
+  // Control: the same search, with the keys put in on purpose.
   const filled = join(stage.folder(), 'filled.db')
   copyFileSync(join(target, 'oncebox.db'), filled)
   edit(filled, (database) => putKeysIn(database, join(server.dataDir, 'oncebox.db')))
@@ -65,7 +65,7 @@ function putKeysIn(database: Database, source: string): void {
     database.run(`INSERT INTO main.${table} SELECT * FROM source.${table}`)
 }
 
-test('a restored server whose folder is given the keys again opens nothing either', async () => {
+test('a restored server opens no push even if its folder gets the keys again', async () => {
   const server = await stage.start()
   const links = await createLinks(server)
   const [file, target] = [join(stage.folder(), 'backup.tar'), join(stage.folder(), 'new')]

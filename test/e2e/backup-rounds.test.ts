@@ -1,5 +1,5 @@
-// Backups of a server under load, each restored and compared: what was acknowledged before a backup began is
-// in it, and nothing of it opens a push. ONCEBOX_BACKUP_ROUNDS sets the number of rounds.
+// Backups of a server under load, each restored and compared: each contains every change acknowledged before
+// it began, and opens no push. ONCEBOX_BACKUP_ROUNDS sets the number of rounds.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
@@ -23,7 +23,7 @@ afterEach(stage.clear)
 
 type Entries = Map<string, Map<string, number>>
 
-/** The number of entries of each kind in the log of each push, by its lookup. */
+/** Counts the log entries of each kind for each push, by its lookup. */
 function entriesIn(dataDir: string): Entries {
   const database = new Database(join(dataDir, 'oncebox.db'), { readonly: true })
   const rows = database
@@ -40,7 +40,7 @@ function entriesIn(dataDir: string): Entries {
 
 type Listed = Map<string, { urlToken: string; note: string }>
 
-/** Its own pushes as the account lists them, by name: each has a fresh link. */
+/** Lists the account's pushes by name: each has a new link. */
 async function listExpired(server: Started, token: string): Promise<Listed> {
   const found: Listed = new Map()
   for (let page = 1; ; page += 1) {
@@ -122,7 +122,7 @@ async function backUpAndRestore({ server, token, load, accounts, room }: Round, 
   return { bytes, compared: known.length }
 }
 
-/** The latest, which are the ones that were live, and one of ten others. */
+/** Selects the latest pushes, which were live, and one in ten of the others. */
 function sampleOf(all: readonly Known[]): Known[] {
   return all.filter((_, at) => at >= all.length - MOST_RECENT || at % 10 === 0)
 }
@@ -152,9 +152,9 @@ test(`${ROUNDS} backups under load are restored and compared`, async () => {
       console.log(`round ${round}: ${load.links().length} pushes, ${harvest.needles.length} secrets`)
   }
   await load.stop()
-  // The same search where the keys are: the folder of the server itself.
+  // Control: the same search in the server's own folder, which has the keys.
   const live = harvest.live()
-  // A server that runs may move some from its log to the database while both are read.
+  // A running server may checkpoint between the reads of the WAL and the database.
   await server.end('SIGKILL')
   const found = findNeedles(readFolder(server.dataDir), harvest.needles).map(({ name }) => name)
   expect(live.length).toBeGreaterThan(0)

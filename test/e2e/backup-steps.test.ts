@@ -1,5 +1,4 @@
-// A backup that is killed at any step of it: it is there whole or not at all, and the next one removes what
-// it has left.
+// A backup that is killed at any step is complete or absent, and the next one removes its leftovers.
 
 import { beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
@@ -13,7 +12,7 @@ beforeAll(async () => {
   program = await buildChild('backup-child.ts')
 })
 
-/** SQLite keeps these beside a database as long as it is open. */
+/** Files that SQLite keeps beside an open database. */
 const OF_SQLITE = /-(wal|shm)$/
 
 async function runChild(
@@ -27,7 +26,7 @@ async function runChild(
   return said.trim()
 }
 
-test('a backup that is killed at any step is whole or not there, and the next one leaves nothing of it', async () => {
+test('a backup that is killed at any step is complete or absent, and the next one removes its leftovers', async () => {
   const opened = await openTestStore()
   for (let n = 0; n < 50; n += 1) await storePush(opened)
   await opened.store.close()

@@ -1,5 +1,5 @@
-// Backups made by the compiled program: beside a server, by root for another user, to where the disk or the
-// reader gives up.
+// Backups by the compiled program: beside a server, by root for another user, and to a disk or reader that
+// fails.
 
 import { afterEach, expect, test } from 'bun:test'
 import {
@@ -39,10 +39,10 @@ async function fill(server: Started, pushes = 40): Promise<void> {
 const backUp = (server: Pick<Started, 'dataDir'>, ...args: string[]) =>
   runBinary(['backup', ...args, '--data-dir', server.dataDir, '--min-free-space', '0'])
 
-/** What a backup must never leave in a data folder. */
+/** Temporary files that a backup must never leave in a data folder. */
 const leftovers = (path: string) => readdirSync(path).filter((name) => /backup|part/.test(name))
 
-test('a backup beside a server holds what was acknowledged, and the settings that the server runs with', async () => {
+test("a backup beside a server contains all acknowledged changes and the server's settings", async () => {
   const server = await stage.start({ flags: ['--notice', 'back at nine'] })
   await fill(server)
   const room = stage.folder()
@@ -78,20 +78,23 @@ needs('age').test('the program age opens an encrypted backup', async () => {
   expect(await countPushes(join(room, 'b.tar'))).toBe(3)
 })
 
-needs('bash', 'tar').test('a backup is streamed to a reader, and one that goes away ends it', async () => {
-  const server = await stage.start()
-  await fill(server)
-  const shell = (pipeline: string) => Bun.spawnSync(['bash', '-c', `set -o pipefail; ${pipeline}`])
-  const command = `${BINARY} backup - --data-dir ${server.dataDir} --min-free-space 0`
-  const listed = shell(`${command} | tar -tf -`)
-  expect(listed.stdout.toString()).toBe('manifest.json\nsettings.json\ninstance.key\noncebox.db\n')
-  const broken = shell(`${command} | head -c 1000 > /dev/null`)
-  expect(broken.exitCode).toBe(1)
-  expect(broken.stderr.toString()).toContain('nobody reads its output any more')
-  expect(leftovers(server.dataDir)).toEqual([])
-})
+needs('bash', 'tar').test(
+  'a backup is streamed to a reader, and ends when the reader closes the pipe',
+  async () => {
+    const server = await stage.start()
+    await fill(server)
+    const shell = (pipeline: string) => Bun.spawnSync(['bash', '-c', `set -o pipefail; ${pipeline}`])
+    const command = `${BINARY} backup - --data-dir ${server.dataDir} --min-free-space 0`
+    const listed = shell(`${command} | tar -tf -`)
+    expect(listed.stdout.toString()).toBe('manifest.json\nsettings.json\ninstance.key\noncebox.db\n')
+    const broken = shell(`${command} | head -c 1000 > /dev/null`)
+    expect(broken.exitCode).toBe(1)
+    expect(broken.stderr.toString()).toContain('nobody reads its output any more')
+    expect(leftovers(server.dataDir)).toEqual([])
+  },
+)
 
-test('a reader that stalls holds up no server, and leaves nothing in its folder', async () => {
+test('a stalled reader does not block the server, and leaves nothing in its folder', async () => {
   const server = await stage.start()
   await fill(server)
   const child = Bun.spawn([BINARY, 'backup', '-', '--data-dir', server.dataDir, '--min-free-space', '0'], {
@@ -106,7 +109,7 @@ test('a reader that stalls holds up no server, and leaves nothing in its folder'
   }
   expect(leftovers(server.dataDir)).toEqual([])
   await fill(server, 5)
-  // A snapshot that is still open keeps SQLite from emptying its log.
+  // A snapshot that is still open would prevent SQLite from truncating the WAL.
   const log = join(server.dataDir, 'oncebox.db-wal')
   const burned = await (await server.create({ payload: SECRET, expire_after_views: 1 })).json()
   await server.retrieve(burned.url_token)
@@ -116,7 +119,7 @@ test('a reader that stalls holds up no server, and leaves nothing in its folder'
 })
 
 needs('mount').describe('on small disks', () => {
-  test('a full destination is told, and keeps nothing', async () => {
+  test('a full destination is reported, and nothing is left there', async () => {
     const server = await stage.start()
     await fill(server)
     const disk = mountSmallDisk('100k')
@@ -128,7 +131,7 @@ needs('mount').describe('on small disks', () => {
     expect(leftovers(server.dataDir)).toEqual([])
   })
 
-  test('a data folder without room for the copy is told, and its server goes on', async () => {
+  test('a data folder without room for the copy is reported, and its server keeps running', async () => {
     const disk = mountSmallDisk('24m')
     disks.push(disk)
     const dataDir = join(disk.path, 'data')
@@ -155,7 +158,7 @@ needs('root', 'setpriv').describe('run by root', () => {
     ...command,
   ]
 
-  test('a backup of the folder of another user is written where root may, and leaves nothing of root there', async () => {
+  test("root backs up another user's folder to any path, without leaving root's files in the folder", async () => {
     const dataDir = stage.folder()
     chownSync(dataDir, NOBODY, NOBODY)
     const made = Bun.spawnSync(
@@ -171,7 +174,7 @@ needs('root', 'setpriv').describe('run by root', () => {
     for (const name of readdirSync(dataDir)) expect(statSync(join(dataDir, name)).uid).toBe(NOBODY)
   })
 
-  test('another user is refused, and keeps nothing', async () => {
+  test('another user is refused, and gets no file', async () => {
     const server = await stage.start()
     const room = stage.folder()
     chownSync(room, NOBODY, NOBODY)

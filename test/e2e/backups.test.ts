@@ -1,5 +1,5 @@
 // A server with --backup-dir as a process: its backups can be restored, and whatever happens to their disk or
-// process, the server goes on, stops in time, and leaves nothing behind.
+// process, the server keeps running, stops in time, and leaves nothing behind.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import {
@@ -52,18 +52,18 @@ async function backupPart(server: Started): Promise<string> {
   return checks.backup
 }
 
-/** The processes that a process has started. */
+/** Returns the children of a process. */
 function childrenOf(pid: number): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.map(Number).filter((child) => parentOf(child) === pid)
 }
 
-/** Null for one that has ended. */
+/** Returns null for a process that has ended. */
 function parentOf(pid: number): number | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const [state, parent] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    // Of one that has ended a line may be left until it is noticed.
+    // A process that has ended may be a zombie until its parent waits for it.
     return state === 'Z' ? null : Number(parent)
   } catch {
     return null
@@ -71,8 +71,8 @@ function parentOf(pid: number): number | null {
 }
 
 /**
- * Stops the process of a server in its tracks while it makes a backup at a low priority, as a disk does that
- * hangs. Returns its id.
+ * Stops (SIGSTOP) the server's child process while it makes a backup, as a hanging disk would. Returns its
+ * id.
  */
 async function freezeWriter(folder: string, server: Started): Promise<number> {
   for (const end = performance.now() + 120_000; performance.now() < end; await Bun.sleep(0)) {
@@ -81,7 +81,7 @@ async function freezeWriter(folder: string, server: Started): Promise<number> {
     await Bun.sleep(50)
     const isWriting = partsIn(folder).length > 0 && niceOf(Number(pid)) === Math.max(5, niceOf(server.pid))
     if (isWriting) return Number(pid)
-    // It may have written everything already: it has to end, or no other would begin.
+    // This one may be almost complete: let it end, or no other would begin.
     sendSignal(Number(pid), 'SIGCONT')
   }
   throw new Error('no backup was caught while it was written')
@@ -92,7 +92,7 @@ function niceOf(pid: number): number {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])
 }
 
-/** Returns whether there is such a process. */
+/** Whether the process exists. */
 function sendSignal(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): boolean {
   try {
     return process.kill(pid, signal)
@@ -109,7 +109,7 @@ async function expectToWork(server: Started): Promise<void> {
 }
 
 describe('backups', () => {
-  test('are made by themselves, can be restored, and the oldest go', async () => {
+  test('are made on schedule, can be restored, and the oldest are removed', async () => {
     const folder = join(stage.folder(), 'made')
     const server = await start({ folder, keep: '2' })
     expect((await server.create({ payload: 'x' })).status).toBe(201)
@@ -117,7 +117,7 @@ describe('backups', () => {
     await until(() => !wholeIn(folder).includes(first))
     expect(await backupPart(server)).toBe('ok')
     expect(await server.end()).toBe(0)
-    // One more where the stop came between the newest and the removal of the oldest.
+    // One more if the stop came between making the newest and removing the oldest.
     expect(wholeIn(folder).length).toBeWithin(2, 4)
     expect(partsIn(folder)).toEqual([])
     const { code, stdout, stderr } = await runBinary([
@@ -128,7 +128,7 @@ describe('backups', () => {
     expect({ code, said: `${stdout}${stderr}` }).toMatchObject({ code: 0 })
   }, 600_000)
 
-  test('hold the key in the clear only where nothing else is asked for, and the start warns of it', async () => {
+  test('contain the key in the clear only without --backup-recipient, and the start warns of it', async () => {
     const [folder, sealed] = [stage.folder(), stage.folder()]
     const server = await start({ folder })
     await server.untilLogged('hold the instance key')
@@ -142,7 +142,7 @@ describe('backups', () => {
     expect([text.startsWith('age-encryption.org/v1'), text.includes('instance.key')]).toEqual([true, false])
   }, 600_000)
 
-  test('of two servers share a folder with each other and with files of people', async () => {
+  test('of two servers can share a folder with each other and with unrelated files', async () => {
     const folder = stage.folder()
     const foreign = [
       'photo.jpg',
@@ -156,12 +156,12 @@ describe('backups', () => {
     await Promise.all(servers.map((server) => server.end()))
     const names = readdirSync(folder)
     for (const name of foreign) expect(names).toContain(name)
-    // Of each its two, and one more where the stop came before the removal of the oldest.
+    // Two for each server, and one more if the stop came before the removal of the oldest.
     expect(wholeIn(folder).length - 2).toBeWithin(4, 7)
     expect(partsIn(folder)).toEqual([])
   }, 600_000)
 
-  test('are not made again by a server that was started anew', async () => {
+  test('are not repeated right after a restart of the server', async () => {
     const folder = stage.folder()
     const server = await start({ folder, every: '5s' })
     await until(() => wholeIn(folder)[0])
@@ -175,7 +175,7 @@ describe('backups', () => {
 })
 
 describe.if(isLinux)('the process that makes them', () => {
-  test('has a low priority and no secrets, and leaves nothing half under a good name when it is killed with the server', async () => {
+  test('has a low priority and no secrets, and leaves no partial backup when it is killed with the server', async () => {
     const folder = stage.folder()
     const more = ['--metrics-listen', '127.0.0.1:0']
     const server = await start({ folder, more })
@@ -194,7 +194,7 @@ describe.if(isLinux)('the process that makes them', () => {
     await expectToWork(again)
   }, 600_000)
 
-  test('may hang: the server works and stops in time, and the next backup cleans up', async () => {
+  test('may hang: the server keeps working and stops in time, and the next backup cleans up', async () => {
     const folder = stage.folder()
     const server = await start({ folder })
     const writer = await freezeWriter(folder, server)
@@ -218,7 +218,7 @@ describe.if(isLinux)('the process that makes them', () => {
     }
   }, 600_000)
 
-  test('is the program that runs, also when its file is gone', async () => {
+  test('is the running program, even if its file was removed', async () => {
     const folder = stage.folder()
     const program = join(stage.folder(), 'oncebox')
     copyFileSync(BINARY, program)
@@ -241,7 +241,7 @@ describe.if(isLinux)('the process that makes them', () => {
 })
 
 describe('a folder', () => {
-  test('that is gone is told, hurts nothing, and is used again once it is back', async () => {
+  test('that is missing is reported, and used again once it is back', async () => {
     const folder = stage.folder()
     const server = await start({ folder })
     await until(() => wholeIn(folder)[0])
@@ -253,7 +253,7 @@ describe('a folder', () => {
     await expectToWork(server)
     renameSync(`${folder}-gone`, folder)
     await until(async () => (await backupPart(server)) === 'ok')
-    // One more when it went while a backup was written.
+    // One more if the folder vanished while a backup was written.
     expect(server.stderr().match(/no backup was made/g)?.length).toBeWithin(1, 3)
   }, 600_000)
 
@@ -263,7 +263,7 @@ describe('a folder', () => {
       const disk = mountSmallDisk('8m')
       mounts.push(disk)
       const server = await start({ folder: disk.path })
-      // The second one shows that the first is noted.
+      // The second backup shows that the first was recorded.
       await until(() => wholeIn(disk.path)[1])
       // Not while a backup is being written.
       await until(() => Bun.spawnSync(['umount', disk.path]).success)
@@ -282,7 +282,7 @@ describe('a folder', () => {
   )
 
   needs('mount').test(
-    'that is full is told, hurts nothing, and is used again once there is room',
+    'that is full is reported, and used again once there is room',
     async () => {
       const disk = mountSmallDisk('128k')
       mounts.push(disk)
@@ -291,7 +291,7 @@ describe('a folder', () => {
         'lower --backup-keep',
       )
       await expectToWork(server)
-      // It tries again each second.
+      // The server retries each second.
       await until(() => partsIn(disk.path).length === 0)
       expect(Bun.spawnSync(['mount', '-o', 'remount,size=8m', disk.path]).success).toBe(true)
       await until(async () => (await backupPart(server)) === 'ok')
@@ -301,12 +301,12 @@ describe('a folder', () => {
   )
 
   needs('mount').test(
-    'that is read-only is told with what to do',
+    'that is read-only is reported with the remedy',
     async () => {
       const disk = mountSmallDisk('8m')
       mounts.push(disk)
       const server = await start({ folder: disk.path })
-      // The second one shows that the first is noted.
+      // The second backup shows that the first was recorded.
       await until(() => wholeIn(disk.path)[1])
       // Not while a backup is being written.
       await until(() => Bun.spawnSync(['mount', '-o', 'remount,ro', disk.path]).success)

@@ -1,5 +1,4 @@
-// The tests on a machine that has Node.js with npm and nothing else: what starts another program is skipped,
-// by name.
+// The tests on a machine that has only Node.js with npm: tests that start other programs are skipped by name.
 
 import { afterAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
@@ -11,13 +10,13 @@ import { createStage } from '../support/binary.ts'
 
 const PROJECT = join(import.meta.dir, '../..')
 const SUPPORT = join(PROJECT, 'test/support')
-/** Matches a program that is started by its name; Oncebox and Bun are started by their paths. */
+/** Matches the start of a program by its name; Oncebox and Bun are started by their paths. */
 const STARTS = /\bBun\.spawn(Sync)?\(\s*\[\s*(\.\.\.\[)?'|(await |Bun\.)\$`|\bneeds\(/
 
 const stage = createStage()
 afterAll(stage.clear)
 
-/** Matches an import of a file of test/support that starts programs, whatever its functions are called. */
+/** Matches an import of a file of test/support that starts programs. */
 function importsOfStarters(): RegExp {
   const starters = readdirSync(SUPPORT).filter((name) =>
     STARTS.test(readFileSync(join(SUPPORT, name), 'utf8')),
@@ -25,7 +24,7 @@ function importsOfStarters(): RegExp {
   return new RegExp(`/support/(${starters.join('|')})'`)
 }
 
-/** The files of the phase that start other programs. */
+/** Returns the files of the phase that start other programs. */
 function startingPrograms({ files, ...phase }: Phase): Phase {
   const imports = importsOfStarters()
   const isStarting = (text: string) => imports.test(text) || STARTS.test(text)

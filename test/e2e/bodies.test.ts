@@ -1,5 +1,5 @@
-// Bodies that want more than their share: on every path, also those that are rewritten before they are
-// routed.
+// Bodies that would take more than their share, on every path, including paths that are rewritten before
+// routing.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
@@ -33,34 +33,37 @@ function form(parts: [string, string | File][]): FormData {
 const ANSWERED: Waiting = { until: ({ statuses }) => statuses.length > 0, thenMs: 100 }
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
-test.each(PATHS)('%s: a file without an account is refused at once, whatever follows it', async (path) => {
-  const wrapper = wrapperOf(path)
-  const file = new File(['x'.repeat(3_000_000)], 'report.pdf')
-  const answer = await post(
-    path,
-    form([
-      [`${wrapper}[files][]`, file],
-      [`${wrapper}[payload]`, 'x'],
-    ]),
-  )
-  expect(answer.status).toBe(401)
-  expect(Object.keys(await answer.json())).toContain('error')
-  expect(
-    readdirSync(join(server.dataDir, 'files'), { recursive: true, withFileTypes: true }).filter((entry) =>
-      entry.isFile(),
-    ),
-  ).toEqual([])
-})
+test.each(PATHS)(
+  '%s: a file without an account is refused before the rest of the body arrives',
+  async (path) => {
+    const wrapper = wrapperOf(path)
+    const file = new File(['x'.repeat(3_000_000)], 'report.pdf')
+    const answer = await post(
+      path,
+      form([
+        [`${wrapper}[files][]`, file],
+        [`${wrapper}[payload]`, 'x'],
+      ]),
+    )
+    expect(answer.status).toBe(401)
+    expect(Object.keys(await answer.json())).toContain('error')
+    expect(
+      readdirSync(join(server.dataDir, 'files'), { recursive: true, withFileTypes: true }).filter((entry) =>
+        entry.isFile(),
+      ),
+    ).toEqual([])
+  },
+)
 
 test.each(PATHS)('%s: a chunked body beyond the limit is refused while it is read', async (path) => {
   const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
   const chunk = `${(65_536).toString(16)}\r\n${'a'.repeat(65_536)}\r\n`
   const { statuses } = await sendRaw(server.port, [head, ...Array<string>(20).fill(chunk)], ANSWERED)
-  // A file push takes an account, before anything else.
+  // A file push needs an account, which is checked first.
   expect(statuses[0]).toBe(path === '/f.json' ? 401 : 413)
 })
 
-test.each(PATHS)('%s: a thousand large bodies that are refused leave the room as it was', async (path) => {
+test.each(PATHS)('%s: a thousand refused large bodies leave no memory reserved', async (path) => {
   const wrapper = wrapperOf(path)
   const text = 'x'.repeat(500_000)
   for (let round = 0; round < 10; round += 1) {
@@ -85,7 +88,7 @@ test.each([
   ['the same list', 'password[files][]=x&'.repeat(30_000)],
   ['nothing at all', 'a&'.repeat(300_000)],
   ['other objects', Array.from({ length: 30_000 }, (_, n) => `a${n}[b]=c`).join('&')],
-])('a form with ever more of %s is refused before it costs anything', async (_, body) => {
+])('a form with too many %s is refused before it is parsed', async (_, body) => {
   const before = workedMsOf(server.pid)
   const answer = await post('/p.json', body, FORM)
   expect(answer.status).toBe(400)
@@ -93,7 +96,7 @@ test.each([
   expect(workedMsOf(server.pid) - before).toBeLessThan(1_000)
 })
 
-test('a form of many fields still is one', async () => {
+test('a form with many fields is accepted', async () => {
   const fields = Array.from({ length: 900 }, (_, n) => `push[unknown${n}]=x`).join('&')
   const answer = await post('/api/v2/pushes', `${fields}&push[payload]=kept`, FORM)
   expect(answer.status).toBe(201)
@@ -107,7 +110,7 @@ test('a refusal of a form does not wait for the rest of it', async () => {
   expect(statuses).toEqual([401])
 })
 
-test('names of parts are no place to keep things', async () => {
+test('names of parts cannot fill the memory', async () => {
   const body = form([
     ['push[payload]', 'x'],
     [`push[${'n'.repeat(10_000)}]`, ''],
@@ -123,7 +126,7 @@ const MULTIPART_BODY = `--x\r\nContent-Disposition: form-data; name="push[payloa
 test.each([
   ['application/json', JSON_BODY],
   ['multipart/form-data; boundary=x', MULTIPART_BODY],
-])('a body of %s in chunks of one byte costs little more than in one piece', async (type, body) => {
+])('a body of %s in chunks of one byte costs little more than in one chunk', async (type, body) => {
   const head = `POST /api/v2/pushes HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`
   const chunks = [...body].map((byte) => `1\r\n${byte}\r\n`).join('')
   const before = workedMsOf(server.pid)
@@ -132,7 +135,7 @@ test.each([
   expect(workedMsOf(server.pid) - before).toBeLessThan(300)
 })
 
-test('large secrets that many ask for and nobody reads fill no memory, and cost a view only where they are sent', async () => {
+test('large secrets that clients request but do not read fill no memory, and count a view only if sent', async () => {
   const large = await stage.start({ flags: ['--max-payload-bytes', '1MiB'] })
   const created = await large.create({ payload: '\x01'.repeat(1024 * 1024), expire_after_views: 100 })
   const { url_token } = await created.json()
@@ -148,7 +151,7 @@ test('large secrets that many ask for and nobody reads fill no memory, and cost 
   expect((await again.json()).views_remaining).toBe(100 - sent - 1)
 })
 
-/** Reads the status and no more. */
+/** Reads only the status of the response. */
 function askUnread(port: number, path: string): Promise<{ socket: Socket; status: number }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ socket: Socket; status: number }>()
   const socket = connect({ host: '127.0.0.1', port })

@@ -1,4 +1,4 @@
-// Servers that speak TLS, and whom the client commands believe.
+// Client commands and servers with TLS: which certificates are trusted.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
@@ -49,7 +49,7 @@ async function run(argv: string[], env: Record<string, string> = {}) {
 const get = (env?: Record<string, string>, ...flags: string[]) =>
   run(['get', `${url}/p/abcdefgh`, '--output', 'in/', ...flags], env)
 
-test('an unknown certificate is refused, whatever the environment says, and the way out is named', async () => {
+test('an unknown certificate is refused, whatever the environment says, and the message names the remedy', async () => {
   for (const env of [{}, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }]) {
     const refused = await get(env)
     expect(refused).toMatchObject({ code: 5, out: '' })
@@ -59,7 +59,7 @@ test('an unknown certificate is refused, whatever the environment says, and the 
   expect(requests).toBe(0)
 }, 600_000)
 
-test('--cacert and ONCEBOX_CACERT name what is trusted, for downloads too', async () => {
+test('--cacert and ONCEBOX_CACERT add trusted certificates, for downloads too', async () => {
   for (const flags of [['--cacert', 'ca.pem'], ['--cacert=ca.der']]) {
     expect(await get({}, ...flags)).toMatchObject({ code: 0, out: 'secret' })
   }
@@ -81,7 +81,7 @@ test('a login remembers the certificate, for its own server alone', async () => 
   expect(other.code).toBe(5)
 }, 600_000)
 
-test('a file that holds no certificate is told before anything is asked', async () => {
+test('a file without certificates is reported before any request', async () => {
   writeFileSync(path('key.pem'), testKey)
   const refused = await get({ ONCEBOX_CACERT: path('key.pem') })
   expect(refused.code).toBe(2)

@@ -1,4 +1,4 @@
-// A command that is told to end while something is on its way says what becomes of it.
+// A command that is interrupted during a request says what may have happened.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -88,7 +88,7 @@ test.each([
   600_000,
 )
 
-test('a push that was sent and not answered may have been made', async () => {
+test('interrupted before the answer, push says that the push may have been created', async () => {
   const child = start(['push', 'x', '--server', fake.url])
   await waitUntil(() => asked > 0)
   child.kill('SIGTERM')
@@ -96,7 +96,7 @@ test('a push that was sent and not answered may have been made', async () => {
   expect(await new Response(child.stderr).text()).toContain('may have been created anyway')
 }, 600_000)
 
-// `end` of a stream whose write failed never returned, and used all the processor time.
+// Regression: `end` of a stream after a failed write never returned, and used all the processor time.
 test.skipIf(!existsSync('/dev/full'))(
   'a command whose output a full disk refuses says so, fails and ends',
   async () => {
@@ -112,7 +112,7 @@ test.skipIf(!existsSync('/dev/full'))(
 )
 
 needs('mount').test(
-  'a text that a full disk refuses is printed, and no part of it is left there',
+  'a text that does not fit on a full disk is printed, and no partial file is left',
   async () => {
     const payload = 'x'.repeat(SIZE)
     const texts = serveFake(() =>

@@ -1,4 +1,4 @@
-// A scenario for each client in the field: what it sends, byte by byte where that matters, and what it reads.
+// A scenario for each known client: what it sends, byte by byte where that matters, and what it reads.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createStage, runBinary, type Started } from '../support/binary.ts'
@@ -30,7 +30,7 @@ async function ask(path: string, init: RequestInit = {}) {
 const post = (path: string, body: BodyInit, headers: Record<string, string>) =>
   ask(path, { method: 'POST', body, headers })
 
-/** A multipart body with its parts as they are on the wire. */
+/** Builds a multipart body from its parts as they are on the wire. */
 function parts(...lines: string[]): { body: string; type: string } {
   const body = lines.map((part) => `--frontier\r\n${part}\r\n`).join('')
   return { body: `${body}--frontier--\r\n`, type: 'multipart/form-data; boundary=frontier' }
@@ -64,12 +64,12 @@ describe('the Terraform provider', () => {
     expect(again.status).toBe(200)
   })
 
-  test('creates without a token, too', async () => {
+  test('creates without a token as well', async () => {
     const { body, type } = create()
     expect((await post('/p.json', body, { 'content-type': type })).status).toBe(201)
   })
 
-  test('with an endpoint that ends in a slash', async () => {
+  test('works with an endpoint that ends in a slash', async () => {
     const { body, type } = create()
     const { status, body: created } = await post('//p.json', body, { 'content-type': type })
     expect(status).toBe(201)
@@ -78,7 +78,7 @@ describe('the Terraform provider', () => {
 })
 
 describe('the PowerShell modules', () => {
-  test('send a JSON null with GET and DELETE', async () => {
+  test('may send a JSON null with GET and DELETE', async () => {
     const { body } = await post(
       '/p.json',
       '{"password":{"payload":"x","deletable_by_viewer":true,"retrieval_step":false}}',
@@ -93,7 +93,7 @@ describe('the PowerShell modules', () => {
     }
   })
 
-  test('put a language before the path, and show a log whose rows have these members', async () => {
+  test('put a language before the path, and find the members of log entries that they show', async () => {
     const { status, body } = await post(
       '/en/p.json',
       '{"password":{"payload":"x","note":"","expire_after_views":1}}',
@@ -119,7 +119,7 @@ describe('the PowerShell modules', () => {
     expect(dashboard.body[0]).toMatchObject({ url_token: body.url_token, expired: true, days_remaining: 7 })
   })
 
-  test('send forms as Invoke-RestMethod makes them, with True and False', async () => {
+  test('may send forms of Invoke-RestMethod, with True and False', async () => {
     const fields =
       'password%5Bpayload%5D=a+b%26c&password%5Bexpire_after_views%5D=1&password%5Bdeletable_by_viewer%5D=True&password%5Bretrieval_step%5D=False'
     const { status, body } = await post('/p.json', fields, form)
@@ -156,7 +156,7 @@ test('the Raycast extension: JSON, a Bearer token, html_url', async () => {
   expect(body.html_url).toMatch(/\/p\/[0-9a-z]{26}\/r$/)
 })
 
-test('the PHP library: exactly 201, 200 and 200', async () => {
+test('the PHP library requires exactly 201, 200 and 200', async () => {
   const push = { password: { payload: 'pw', expire_after_days: 2, note: 'n', deletable_by_viewer: true } }
   const created = await post('/p.json', JSON.stringify(push), { ...json, 'user-agent': 'GuzzleHttp/7' })
   expect(created.status).toBe(201)
@@ -166,7 +166,7 @@ test('the PHP library: exactly 201, 200 and 200', async () => {
   expect([deleted.status, deleted.body.deleted]).toEqual([200, true])
 })
 
-test('the .NET tools: a form that nobody escaped', async () => {
+test('the .NET tools: a form without escaping', async () => {
   const body =
     'password[payload]=pw é 100%&password[passphrase]=sesame&password[expire_after_days]=1&password[expire_after_views]=2&password[deletable_by_viewer]=False'
   const created = await post('/p.json', body, {
@@ -180,7 +180,7 @@ test('the .NET tools: a form that nobody escaped', async () => {
 })
 
 describe('curl lines in runbooks', () => {
-  test('cut the link out of json_url', async () => {
+  test('extract the link from json_url', async () => {
     const { body } = await post(
       '/p.json',
       'password[payload]=mypassword&password[expire_after_views]=10',
@@ -192,7 +192,7 @@ describe('curl lines in runbooks', () => {
     expect((await ask(new URL(body.json_url).pathname)).body.payload).toBe('mypassword')
   })
 
-  test('a link to /r.json and files to /f.json', async () => {
+  test('push a link to /r.json and files to /f.json', async () => {
     const url = await post('/r.json', 'url%5Bpayload%5D=https%3A%2F%2Fexample.org%2F%3Fa%3Db', form)
     expect(url.body).toMatchObject({ kind: 'url', deletable_by_viewer: null })
     const { body, type } = parts(
@@ -267,7 +267,7 @@ test.each([{}, { authorization: 'Bearer wrong' }])(
   },
 )
 
-describe('what one client pushes every other reads', () => {
+describe('every client reads the pushes of every other', () => {
   const payload = 'öne\r\ntwo '
   const env = () => ({ ONCEBOX_SERVER: server.url, ONCEBOX_TOKEN: token, XDG_CONFIG_HOME: '/nonexistent' })
   const writers: Record<string, () => Promise<string>> = {
@@ -294,7 +294,7 @@ describe('what one client pushes every other reads', () => {
     expect(await readers[reader!]!(await writers[writer!]!())).toBe(payload)
   })
 
-  test('files and a passphrase on the command line, read through the API, and the other way round', async () => {
+  test('files and a passphrase from the command line are read through the API, and vice versa', async () => {
     const folder = stage.folder()
     await Bun.write(`${folder}/pass`, 'sesame\n')
     await Bun.write(`${folder}/data.bin`, Buffer.alloc(3_000_000, 7))

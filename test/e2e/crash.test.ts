@@ -1,4 +1,4 @@
-// kill -9 under load: what was acknowledged is there, and no payload is handed out more often than allowed.
+// kill -9 under load: no acknowledged change is lost, and no payload is handed out more often than allowed.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
@@ -14,14 +14,14 @@ const VIEWS = 3
 /** Milliseconds under load before each kill: in the first commits, between checkpoints, after some. */
 const MOMENTS = [40, 120, 260, 500, 900]
 
-/** What the clients saw of a push. */
+/** What the clients know about a push. */
 type Known = {
   payload: string
   /** Payloads that arrived. */
   views: number
-  /** Retrievals whose answer the kill cut off: each may have been counted, or not. */
+  /** Retrievals whose response was lost in a kill. Each may or may not have counted as a view. */
   lost: number
-  /** A deletion was acknowledged, or its answer was lost. */
+  /** Whether a deletion was acknowledged, or its response was lost. */
   deleted: 'no' | 'perhaps' | 'yes'
 }
 
@@ -82,7 +82,7 @@ async function loadUntilKilled(
   }
   const clients = [...Array(8).fill(write), ...Array(8).fill(read), expire].map(keepOn)
   await Bun.sleep(moment)
-  // A busy machine gets there later.
+  // A busy machine takes longer.
   await waitUntil(isEnough)
   killed = true
   await server.end('SIGKILL')
@@ -90,7 +90,7 @@ async function loadUntilKilled(
 }
 
 /**
- * The payloads that arrived, those that are still to be had, and the lost answers make up what was allowed.
+ * Checks that received payloads, remaining views and lost responses add up to the allowed views.
  */
 async function expectAccountedFor(server: Started, [urlToken, push]: [string, Known]): Promise<void> {
   let left = 0
@@ -107,13 +107,13 @@ async function expectAccountedFor(server: Started, [urlToken, push]: [string, Kn
   expect({ ...push, left, tooMany, tooFew }).toEqual({ ...push, left, tooMany: false, tooFew: false })
 }
 
-test('a killed server loses no acknowledged push, no acknowledged view and no acknowledged end', async () => {
+test('a killed server loses no acknowledged push, view or deletion', async () => {
   const dataDir = stage.folder()
   const pushes = new Map<string, Known>()
   const hasMany = () => pushes.size > 100
   const wasUsedUp = () => [...pushes.values()].some(({ views }) => views === VIEWS)
   const wasDeleted = () => [...pushes.values()].some(({ deleted }) => deleted === 'yes')
-  // The last kill waits until there is enough to compare.
+  // The last kill comes once there is enough to compare.
   for (const moment of MOMENTS) {
     const isLast = moment === MOMENTS.at(-1)
     const isEnough = () => !isLast || (hasMany() && wasUsedUp() && wasDeleted())
@@ -127,7 +127,7 @@ test('a killed server loses no acknowledged push, no acknowledged view and no ac
   expectWhole(dataDir)
 })
 
-/** Looks at a copy: the log that the killed server left stays as it is for the next start. */
+/** Inspects a copy, so that the killed server's WAL stays unchanged for the next start. */
 function expectWhole(dataDir: string): void {
   const copy = stage.folder()
   cpSync(dataDir, copy, { recursive: true })

@@ -1,4 +1,4 @@
-// The data folder: one server at a time, its key, its clock, its version, and doors closed to everybody else.
+// The data folder: one server at a time, its key, clock and version, and no access for other users.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
@@ -24,7 +24,7 @@ afterEach(stage.clear)
 
 const keyFileOf = ({ dataDir }: Started) => join(dataDir, 'instance.key')
 
-/** A folder that a server has made and left; `urlToken` is a push in it. */
+/** Makes the data folder of a stopped server; `urlToken` is a push in it. */
 async function usedFolder() {
   const server = await stage.start()
   const { url_token } = await (await server.create({ payload: 'kept' })).json()
@@ -44,7 +44,7 @@ function allFiles(path: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-test('the data folder and all in it are closed to other users', async () => {
+test('other users have no access to the data folder and its content', async () => {
   const server = await stage.start()
   await server.create({ payload: 'x' })
   expect(statSync(server.dataDir).mode & 0o777).toBe(0o700)
@@ -53,7 +53,7 @@ test('the data folder and all in it are closed to other users', async () => {
   }
 })
 
-test('a second server on a data folder is refused, and the message names the holder', async () => {
+test('a second server on a data folder is refused, and the message names the first', async () => {
   const server = await stage.start()
   const stop = startStopwatch()
   const second = await stage.serve(server.dataDir)
@@ -65,16 +65,16 @@ test('a second server on a data folder is refused, and the message names the hol
   expect((await server.create({ payload: 'undisturbed' })).status).toBe(201)
 })
 
-test('a start waits for a server on its way out', async () => {
+test('a start waits for a server that is stopping', async () => {
   const first = await stage.start()
   const second = stage.start({ dataDir: first.dataDir })
   await Bun.sleep(500)
-  // At once: an orderly end may take longer on a busy machine than a start waits.
+  // Kill it: on a busy machine, an orderly stop may take longer than a start waits.
   expect(await first.end('SIGKILL')).toBeGreaterThan(128)
   expect((await (await second).ask('/up')).status).toBe(200)
 })
 
-test('killed when it began to fill its reserve, a server does not take the disk for full at the next start', async () => {
+test('a server killed while filling its reserve does not consider the disk full at the next start', async () => {
   const first = await stage.start()
   await first.end('SIGKILL')
   writeFileSync(join(first.dataDir, 'reserve'), '')
@@ -82,7 +82,7 @@ test('killed when it began to fill its reserve, a server does not take the disk 
   expect((await second.create({ payload: 'x' })).status).toBe(201)
 })
 
-test('after kill -9 the next start works and has everything', async () => {
+test('after kill -9 the next start works and nothing is lost', async () => {
   const first = await stage.start()
   const { url_token } = await (await first.create({ payload: 'kept' })).json()
   await first.end('SIGKILL')
@@ -106,7 +106,7 @@ test.each([
   ['empty', ''],
   ['garbage', 'hello'],
   ['cut short', '1 abcdef\n'],
-])('a key file that is %s is refused in words', async (_, text) => {
+])('a key file that is %s is refused with an explanation', async (_, text) => {
   const { dataDir, key } = await usedFolder()
   writeFileSync(key, text)
   const { code, stderr } = await stage.serve(dataDir)
@@ -116,7 +116,7 @@ test.each([
   expect(readFileSync(key, 'utf8')).toBe(text)
 })
 
-test('a missing key file beside a database is never replaced', async () => {
+test('a missing key file of an existing database is never replaced', async () => {
   const { dataDir, key, urlToken } = await usedFolder()
   const text = readFileSync(key, 'utf8')
   rmSync(key)
@@ -132,7 +132,7 @@ test('a missing key file beside a database is never replaced', async () => {
   expect((await (await server.retrieve(urlToken)).json()).payload).toBe('kept')
 })
 
-test('the key may live elsewhere, made at the first start and closed to others', async () => {
+test('the key file may be outside the folder, is created at the first start and closed to others', async () => {
   const keyFile = join(stage.folder(), 'the.key')
   const first = await stage.start({ flags: ['--key-file', keyFile] })
   const { url_token } = await (await first.create({ payload: 'x' })).json()
@@ -164,7 +164,7 @@ test('a clock far behind is refused unless it is accepted', async () => {
   expect(Math.abs(Date.parse(created_at) - Date.now())).toBeLessThan(60_000)
 })
 
-test('a clock a little behind goes on from where it was', async () => {
+test('a clock that is slightly behind continues from the last recorded time', async () => {
   const { dataDir } = await usedFolder()
   const mark = Date.now() + 3_600_000
   changeDatabase(dataDir, `UPDATE instance SET clock_mark = ${mark}`)
@@ -173,7 +173,7 @@ test('a clock a little behind goes on from where it was', async () => {
   expect(Date.parse(created_at)).toBeGreaterThanOrEqual(mark)
 })
 
-test('a folder with other files in it is refused and left alone', async () => {
+test('a folder with other files in it is refused and not changed', async () => {
   const path = stage.folder()
   writeFileSync(join(path, 'thesis.txt'), 'mine')
   chmodSync(path, 0o755)
@@ -184,7 +184,7 @@ test('a folder with other files in it is refused and left alone', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o755)
 })
 
-test('a file in place of the folder is refused in words', async () => {
+test('a file instead of the folder is refused with an explanation', async () => {
   const path = join(stage.folder(), 'file')
   writeFileSync(path, 'mine')
   const { code, stderr } = await stage.serve(path)
@@ -194,7 +194,7 @@ test('a file in place of the folder is refused in words', async () => {
   expect(readFileSync(path, 'utf8')).toBe('mine')
 })
 
-test('a database of a newer Oncebox is refused by server and commands, and left as it is', async () => {
+test('a database of a newer Oncebox is refused by server and commands, and not changed', async () => {
   const { dataDir } = await usedFolder()
   changeDatabase(dataDir, 'PRAGMA user_version = 999')
   const before = readFileSync(join(dataDir, 'oncebox.db'))
@@ -209,22 +209,25 @@ test('a database of a newer Oncebox is refused by server and commands, and left 
 test.each([
   ['is none', () => Buffer.from('this is not a database, '.repeat(500))],
   ['was damaged', (whole: Buffer) => Buffer.from(whole).fill(0xa5, 100, 24_000)],
-])('a database that %s is refused in words by server and commands, and left as it is', async (_, damage) => {
-  const { dataDir } = await usedFolder()
-  const path = join(dataDir, 'oncebox.db')
-  const damaged = damage(readFileSync(path))
-  writeFileSync(path, damaged)
-  for (const refused of [
-    await stage.serve(dataDir),
-    await runBinary(['user', 'list', '--data-dir', dataDir]),
-  ]) {
-    expect(refused.code).toBe(1)
-    expect(refused.stderr).toContain(`oncebox: Cannot use the database ${path}`)
-    expect(refused.stderr).toContain('Restore the folder from a backup.')
-    expect(refused.stderr).not.toMatch(TRACE)
-  }
-  expect(readFileSync(path).equals(damaged)).toBe(true)
-})
+])(
+  'a database that %s is refused with an explanation by server and commands, and not changed',
+  async (_, damage) => {
+    const { dataDir } = await usedFolder()
+    const path = join(dataDir, 'oncebox.db')
+    const damaged = damage(readFileSync(path))
+    writeFileSync(path, damaged)
+    for (const refused of [
+      await stage.serve(dataDir),
+      await runBinary(['user', 'list', '--data-dir', dataDir]),
+    ]) {
+      expect(refused.code).toBe(1)
+      expect(refused.stderr).toContain(`oncebox: Cannot use the database ${path}`)
+      expect(refused.stderr).toContain('Restore the folder from a backup.')
+      expect(refused.stderr).not.toMatch(TRACE)
+    }
+    expect(readFileSync(path).equals(damaged)).toBe(true)
+  },
+)
 
 test.each(['oncebox.db', 'oncebox.db-wal'])(
   'a server whose %s is removed takes nothing more and ends',
@@ -233,11 +236,11 @@ test.each(['oncebox.db', 'oncebox.db-wal'])(
     await server.create({ payload: 'kept' })
     rmSync(join(server.dataDir, name))
     expect((await server.ask('/up')).status).toBe(503)
-    // The process may end before the answer is sent.
+    // The process may end before it sends the response.
     const answer = await server.create({ payload: 'lost' }).catch(() => null)
     expect(answer?.status ?? 500).toBe(500)
     await waitUntil(() => !server.isRunning())
-    // Whichever of two watchers sees it first says so.
+    // Two watchers can notice it; either message is fine.
     await server.untilLogged('while it was served')
   },
 )
@@ -245,7 +248,7 @@ test.each(['oncebox.db', 'oncebox.db-wal'])(
 test.each([
   ['missing', (path: string) => rmSync(path)],
   ['empty', (path: string) => truncateSync(path)],
-])('a folder whose database is %s is not taken for a new one', async (state, lose) => {
+])('a folder whose database is %s is not treated as new', async (state, lose) => {
   const { dataDir } = await usedFolder()
   const path = join(dataDir, 'oncebox.db')
   lose(path)
@@ -258,7 +261,7 @@ test.each([
     expect(code).toBe(1)
     expect(stderr).toContain(`oncebox: The database ${path} is ${state}, though this folder was in use.`)
   }
-  // What somebody else has made of it is not taken for new, either.
+  // An altered marker does not make it count as new, either.
   new Database(path).run('PRAGMA journal_mode = WAL')
   expect((await stage.serve(dataDir)).stderr).toContain('though this folder was in use.')
 })

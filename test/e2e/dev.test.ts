@@ -37,7 +37,7 @@ afterAll(async () => {
   await stage.clear()
 })
 
-/** The text at a path; empty while the server starts again. */
+/** Fetches the text at a path; empty while the server restarts. */
 const read = (path: string) =>
   fetch(`http://localhost:${port}${path}`)
     .then((response) => response.text())
@@ -59,7 +59,7 @@ test('prints its address and how to sign in', async () => {
   expect(await read('/')).toContain('New secret')
 })
 
-test('serves styles, texts, scripts and code as they were changed', async () => {
+test('serves changed styles, texts, scripts and code', async () => {
   change('pages/frame/styles/base.css', (text) => `${text}\n.changed-style { color: red }\n`)
   await waitUntil(async () => (await readAsset('pages')).includes('.changed-style'))
   change('words/en.json', (text) => text.replace('"New secret"', '"Changed text"'))

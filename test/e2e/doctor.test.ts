@@ -14,7 +14,7 @@ const doctor = (dataDir: string, ...flags: string[]) =>
 
 const portOf = (server: Started) => ['--port', String(server.port)]
 
-test('beside a running server it looks without disturbing, and asks it', async () => {
+test('beside a running server, doctor inspects without disturbing, and asks the server', async () => {
   const server = await stage.start()
   const { url_token } = await (await server.create({ payload: 'kept' })).json()
   const { code, stdout, stderr } = await doctor(server.dataDir, ...portOf(server))
@@ -22,7 +22,7 @@ test('beside a running server it looks without disturbing, and asks it', async (
   expect(stdout).toContain(`The server answers on ${server.url}`)
   expect(stdout).toEndWith('Nothing is wrong.\n')
   expect((await (await server.retrieve(url_token)).json()).payload).toBe('kept')
-  // The server was started with --port 0: it has noted where it listens.
+  // The server was started with --port 0, and has recorded where it listens.
   const asStarted = await doctor(server.dataDir, '--port', '0')
   expect([asStarted.code, asStarted.stdout]).toEqual([
     0,
@@ -42,26 +42,26 @@ test('beside a running server it looks without disturbing, and asks it', async (
   ])
 })
 
-test('problems that the running server finds are told in its words, and once', async () => {
+test('problems that the running server finds are reported once, in its words', async () => {
   const floor = await stage.start({ flags: ['--min-free-space', '1024TiB'] })
   const { disk } = (await (await floor.ask('/readyz')).json()).checks
   for (const own of ['0', '1024TiB']) {
     const { code, stdout } = await runBinary(['doctor', '--data-dir', floor.dataDir, '--min-free-space', own])
     expect([code, stdout.match(/^\w+ +disk /gm)?.length]).toEqual([1, 1])
-    // Other programs use the disk meanwhile.
+    // Ignores the numbers, because other programs use the disk meanwhile.
     expect(stdout.replace(/\d+/g, '')).toContain(disk.replace(/\d+/g, ''))
   }
   await floor.untilLogged('MiB are free')
 })
 
-test('--deep reads everything beside a running server', async () => {
+test('--deep reads all data beside a running server', async () => {
   const server = await stage.start()
   await server.create({ payload: 'kept' })
   const { code, stdout } = await doctor(server.dataDir, ...portOf(server), '--deep')
   expect([code, stdout]).toEqual([0, expect.stringContaining('Not checked: payloads (1)')])
 })
 
-test('after kill -9 it reads what the server left, and leaves it for the next start', async () => {
+test("after kill -9, doctor reads the server's data without changing it", async () => {
   const server = await stage.start()
   await server.create({ payload: 'kept' })
   await server.end('SIGKILL')
@@ -71,7 +71,7 @@ test('after kill -9 it reads what the server left, and leaves it for the next st
   expect(readdirSync(server.dataDir).sort()).toEqual(before)
 })
 
-test('JSON is one document with totals, and wrong flags are reported as usual', async () => {
+test('--json prints one document with totals; wrong flags are reported as usual', async () => {
   const missing = await doctor('/no/such/folder', '--json', '--port', '0')
   expect(missing.code).toBe(1)
   const told = JSON.parse(missing.stdout)
@@ -85,7 +85,7 @@ test('JSON is one document with totals, and wrong flags are reported as usual', 
   expect((await doctor('/tmp', '--port', '99999')).code).toBe(2)
 })
 
-test('root looks with the rights of the owner, and finds files that root has left there', async () => {
+test("run by root, doctor inspects with the owner's rights, and finds files of root in the folder", async () => {
   if (process.geteuid?.() !== 0) return
   const server = await stage.start()
   await server.end()

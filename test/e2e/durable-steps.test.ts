@@ -1,5 +1,5 @@
-// The process ended at every durable step of a story, before and after each: what was acknowledged is there,
-// what was not either happened whole or not at all, and nothing lies about.
+// The process ends at every durable step of a story, before and after each: acknowledged changes are kept,
+// others happened completely or not at all, and no garbage remains.
 
 import { Database } from 'bun:sqlite'
 import { beforeAll, expect, test } from 'bun:test'
@@ -16,11 +16,11 @@ beforeAll(async () => {
 })
 const HOUR = 60 * 60 * 1000
 const DAY = 24 * HOUR
-/** A copy is at another place. */
+/** Allows a start on a copy, which is at another path. */
 const AS_MOVED = { 'accept-move': 'true' }
 /**
- * One process tells what each step leaves: a kill leaves what is written, which the copy holds, too. Kills at
- * some steps, others at each run, show that this is so.
+ * One process copies its folder at each step, which equals what a kill would leave. Real kills at some steps,
+ * others in each run, verify that.
  */
 const KILL_EVERY = 40
 
@@ -104,7 +104,7 @@ async function checkAfter(dataDir: string, told: Told[]): Promise<void> {
         })
       }
     }
-    // Grants of last views end; then the sweep takes what nobody owns any more.
+    // Grants of last views end; then the sweep removes their files.
     clock.advance(2 * DAY)
     await instance.sweep()
     await instance.sweep()
@@ -134,7 +134,7 @@ function expectNoGarbage(dataDir: string): void {
   database.close()
 }
 
-test('ended at any durable step, it starts again with everything that it acknowledged', async () => {
+test('after an end at any durable step, the server restarts with all acknowledged changes', async () => {
   const room = mkdtempSync(join(tmpdir(), 'oncebox-steps-'))
   const copyOf = (step: number) => join(room, 'copies', `${step}`)
   try {
@@ -144,7 +144,9 @@ test('ended at any durable step, it starts again with everything that it acknowl
     const steps = story.filter(({ told }) => told === 'step').length
     console.log(`${steps} durable steps`)
     expect(steps).toBeGreaterThan(60)
-    /** Two steps in five leave what another one left, with the same acknowledged. */
+    /**
+     * Skips states that were already checked: two steps in five leave the same files and acknowledgements.
+     */
     const seen = new Set<string>()
     for (let step = 1; step <= steps; step += 1) {
       const end = story.findIndex((line) => line.told === 'step' && line.step === step)
@@ -163,7 +165,7 @@ test('ended at any durable step, it starts again with everything that it acknowl
   }
 }, 600_000)
 
-/** Without the index of the log, which the next start makes anew. */
+/** Hashes the folder without the WAL index (-shm), which the next start rebuilds. */
 function hashFolder(folder: string): bigint {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => !path.endsWith('-shm') && statSync(join(folder, path)).isFile())

@@ -1,4 +1,4 @@
-// A disk that lets nobody write any more, and folders that were closed: told, and nothing acknowledged is
+// A disk that becomes read-only, and folders without permissions: reported, and no acknowledged change is
 // lost.
 
 import { afterEach, expect, test } from 'bun:test'
@@ -22,7 +22,7 @@ const remount = (path: string, how: 'ro' | 'rw') => {
 }
 
 needs('mount').describe('on a disk that becomes read-only', () => {
-  test('a start is refused, naming the folder; afterwards it starts as if nothing had been', async () => {
+  test('a start is refused, naming the folder, and works once the disk is writable again', async () => {
     const disk = mountSmallDisk('64m')
     disks.push(disk)
     const dataDir = join(disk.path, 'data')
@@ -38,7 +38,7 @@ needs('mount').describe('on a disk that becomes read-only', () => {
     expect((await (await again.retrieve(url_token)).json()).payload).toBe('kept')
   })
 
-  test('under way nothing is handed out that cannot be counted, and nothing is lost', async () => {
+  test('a running server hands out no payload that it cannot count, and loses nothing', async () => {
     const disk = mountSmallDisk('64m')
     disks.push(disk)
     const dataDir = join(disk.path, 'data')
@@ -67,7 +67,7 @@ needs('mount').describe('on a disk that becomes read-only', () => {
   })
 })
 
-test('permissions that were opened are closed again at start', async () => {
+test('the start restores permissions that were too open', async () => {
   const server = await stage.start()
   await server.end()
   chmodSync(server.dataDir, 0o777)
@@ -75,7 +75,7 @@ test('permissions that were opened are closed again at start', async () => {
   expect(statSync(again.dataDir).mode & 0o777).toBe(0o700)
 })
 
-test('a missing files folder is reported when it is needed, and everything else works', async () => {
+test('a missing files folder is reported when needed, and everything else works', async () => {
   const server = await stage.start()
   await server.command(['user', 'add', 'ann@example.org', '--password-stdin'], 'correct horse battery')
   const { stdout } = await server.command(['token', 'create', 'ann@example.org'])

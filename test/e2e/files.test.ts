@@ -1,5 +1,5 @@
-// Files through the compiled binary: large ones in little memory, broken ones without a trace, also across
-// kill -9.
+// Files through the compiled binary: large files use little memory, and failed uploads leave no trace, even
+// across kill -9.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -40,10 +40,10 @@ function stored(): string[] {
     .map(({ name }) => name)
 }
 
-/** Mebibytes of a file, twice of what the server may take for two of them. */
+/** The size of a file in MiB: twice the memory that the server may use for two of them. */
 const LARGE = 192
 
-/** A file of so many mebibytes as a body that is never whole anywhere. */
+/** Streams a body with a file of `mebibytes`, never whole in memory. */
 function bodyOf(mebibytes: number): ReadableStream<Uint8Array> {
   const chunk = Buffer.alloc(MIB, 'oncebox ')
   let sent = -1
@@ -94,7 +94,7 @@ test.skipIf(process.platform !== 'linux')('two large files at once take little m
   expect(most - before).toBeLessThan(LARGE / 2)
 })
 
-test('an interrupted download goes on where it stopped, also after a restart', async () => {
+test('an interrupted download resumes where it stopped, even after a restart', async () => {
   const link = await linkOf(await upload(bodyOf(20)))
   const abort = new AbortController()
   const first: Uint8Array[] = []
@@ -116,7 +116,7 @@ test('an interrupted download goes on where it stopped, also after a restart', a
   expect(whole.equals(Buffer.alloc(20 * MIB, 'oncebox '))).toBe(true)
 })
 
-test('uploads that break off, lie about their length or come too short leave nothing behind', async () => {
+test('uploads that are aborted, too short or of a wrong length leave nothing behind', async () => {
   const head = (length: number) =>
     `POST /api/v2/pushes HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${auth.authorization}\r\n` +
     `Content-Type: multipart/form-data; boundary=${BOUNDARY}\r\nContent-Length: ${length}\r\n\r\n${HEAD}`
@@ -128,7 +128,7 @@ test('uploads that break off, lie about their length or come too short leave not
   expect((await fetch(`${server.url}/up`)).status).toBe(200)
 })
 
-test('an upload that kill -9 cut off is swept away at the next start', async () => {
+test('the next start removes an upload that kill -9 interrupted', async () => {
   const kept = await linkOf(await upload(bodyOf(1)))
   let isBegun = false
   const endless = new ReadableStream({
@@ -150,7 +150,7 @@ test('an upload that kill -9 cut off is swept away at the next start', async () 
   expect((await fetch(kept.replace(/:\d+\//, `:${server.port}/`))).status).toBe(200)
 })
 
-test('hundreds of small files come and go', async () => {
+test('hundreds of small files are stored, downloaded and removed', async () => {
   const small = `${HEAD}small\r\n--${BOUNDARY}--\r\n`
   const tokens: string[] = []
   for (let i = 0; i < 20; i += 1) {
@@ -160,7 +160,7 @@ test('hundreds of small files come and go', async () => {
   expect(stored()).toHaveLength(500)
   const remove = (urlToken: string) =>
     fetch(`${server.url}/api/v2/pushes/${urlToken}`, { method: 'DELETE', headers: auth })
-  // A slow machine refuses some of five hundred at once, and asks to come back.
+  // A slow machine answers some of five hundred at once with 503: retry those.
   await Promise.all(
     tokens.map(async (urlToken) => {
       while ((await remove(urlToken)).status === 503) await Bun.sleep(200)
@@ -184,7 +184,7 @@ needs('mount').test('a full disk refuses an upload and keeps nothing of it', asy
   }
 })
 
-/** Asks over a connection that is open already, for a server that cannot take another one. */
+/** Asks over an open connection, because the server cannot accept another one. */
 async function askOver(socket: Socket, request: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let answer = ''
@@ -220,7 +220,7 @@ test.skipIf(process.platform === 'win32')(
     try {
       expect(await askOver(socket, download)).toStartWith('HTTP/1.1 200')
       await waitUntil(async () => {
-        // Those that are idle are closed after a while.
+        // The server closes idle connections after a while.
         others.push(...Array.from({ length: 20 }, open))
         return (await askOver(socket, download)).startsWith('HTTP/1.1 503')
       })

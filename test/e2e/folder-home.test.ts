@@ -1,4 +1,4 @@
-// Copies of a data folder, made with the tools that people use, and everything that is no copy.
+// Copies of a data folder, made with common tools, and changes that are not copies.
 
 import { afterEach, expect, test } from 'bun:test'
 import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, statSync } from 'node:fs'
@@ -10,7 +10,7 @@ const TRACE = /^\s+at |bug in Oncebox/m
 const stage = createStage()
 afterEach(stage.clear)
 
-/** A folder that was served, with a push that can be opened once and has not been. */
+/** Makes a folder that was served, with an unopened push of one view. */
 async function usedFolder() {
   const dataDir = join(stage.folder(), 'data')
   const server = await stage.start({ dataDir })
@@ -42,7 +42,7 @@ test('a copy beside its running original is refused, and hands nothing out', asy
   await expectRefused(copy, dataDir, copy)
 })
 
-test('a copy that is accepted is served from then on, and the log says what that means', async () => {
+test('an accepted copy is served from then on, and the log says what that means', async () => {
   const { dataDir } = await usedFolder()
   const copy = copyOf(dataDir)
   const accepted = await stage.start({ dataDir: copy, env: { ONCEBOX_ACCEPT_MOVE: 'true' } })
@@ -51,7 +51,7 @@ test('a copy that is accepted is served from then on, and the log says what that
   expect(await (await stage.start({ dataDir: copy })).end()).toBe(0)
 })
 
-test('an older database that was put back hands nothing out again', async () => {
+test('a restored older database hands no push out again', async () => {
   const { dataDir, urlToken } = await usedFolder()
   const copy = copyOf(dataDir)
   const server = await stage.start({ dataDir })
@@ -73,7 +73,7 @@ for (const tool of ['cp', 'rsync', 'tar'])
       expect((await (await server.retrieve(urlToken)).json()).payload).toBe('kept')
       await server.end()
       putBack(tool, kept, dataDir)
-      // Where the file system tells no birth times, nothing is noticed.
+      // On file systems without birth times this cannot be detected.
       if (statSync(join(dataDir, 'oncebox.db')).birthtimeMs === 0) return
       const { code, stderr } = await stage.serve(dataDir)
       expect(code).toBe(1)
@@ -114,7 +114,7 @@ test.skipIf(Bun.which('sqlite3') === null)(
   },
 )
 
-test('a view is not forgotten when the log goes after kill -9', async () => {
+test('a counted view is not lost when the WAL is removed after kill -9', async () => {
   const { dataDir, urlToken } = await usedFolder()
   const server = await stage.start({ dataDir })
   expect((await (await server.retrieve(urlToken)).json()).payload).toBe('kept')
@@ -131,7 +131,7 @@ test('database and key alone, at another path, are refused', async () => {
   await expectRefused(other, dataDir)
 })
 
-test('kill -9 at any moment, again and again, is no move', async () => {
+test('repeated kill -9 at any moment is not mistaken for a move', async () => {
   const { dataDir } = await usedFolder()
   // From before the first line of the start to well after it.
   for (let round = 0; round < 10; round += 1) {
@@ -146,7 +146,7 @@ test('kill -9 at any moment, again and again, is no move', async () => {
   expect(await (await stage.start({ dataDir })).end()).toBe(0)
 })
 
-test('account commands work on a copy, which is refused all the same', async () => {
+test('account commands work on a copy, which the server still refuses', async () => {
   const { dataDir } = await usedFolder()
   const copy = copyOf(dataDir)
   const add = ['user', 'add', 'ann@example.org', '--password-stdin', '--data-dir', copy]

@@ -1,4 +1,5 @@
-// A disk that is full: nothing acknowledged is lost, nothing is handed out uncounted, and the server goes on.
+// A full disk: no acknowledged change is lost, no payload is handed out uncounted, and the server keeps
+// running.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
@@ -21,10 +22,10 @@ const VIEWS = 3
 const PAYLOAD = 'p'.repeat(6_000)
 const MIB = 1024 * 1024
 
-/** What was acknowledged of a push. */
+/** The acknowledged facts about a push. */
 type Known = { views: number; deleted: boolean }
 
-/** Answers of the full server: what was asked for, or 507 and nothing. */
+/** Checks answers of a server with a full disk: success, or 507 without a change. */
 async function answerOf(response: Response): Promise<{ status: number; body: Record<string, unknown> }> {
   const body = await response.json()
   const { status } = response
@@ -61,7 +62,7 @@ function createClient(server: Started, pushes: Map<string, Known>) {
 
 type Client = ReturnType<typeof createClient>
 
-/** Creates in parallel until the disk has refused often, while others read and delete. */
+/** Creates in parallel until the disk has refused often, while other clients read and delete. */
 async function fillDisk({ create, retrieve, expire }: Client, pushes: Map<string, Known>): Promise<void> {
   let refused = 0
   const isFull = () => refused >= 60
@@ -79,7 +80,7 @@ async function fillDisk({ create, retrieve, expire }: Client, pushes: Map<string
   await Promise.all(clients.map((client) => client()))
 }
 
-/** Asks again while the disk is full: now and then the log has to be emptied before there is room. */
+/** Retries while the disk is full: sometimes a checkpoint must free space first. */
 async function withPatience(ask: () => Promise<number>): Promise<number> {
   const deadline = performance.now() + 60_000
   for (;;) {
@@ -94,7 +95,7 @@ needs('mount').describe('on a small disk', () => {
     const disk = mountSmallDisk('40m')
     disks.push(disk)
     const filler = join(disk.path, 'filler')
-    // As large as the log may grow: emptying it takes that much room in the database first.
+    // As large as the WAL may grow: a checkpoint needs that much space in the database first.
     writeFileSync(filler, Buffer.alloc(12 * MIB))
     const server = await stage.start({ dataDir: join(disk.path, 'data') })
     const pushes = new Map<string, Known>()
@@ -102,12 +103,12 @@ needs('mount').describe('on a small disk', () => {
     await fillDisk(client, pushes)
     expect(pushes.size).toBeGreaterThan(20)
 
-    // Full: still alive, and everything is answered with what was asked for or with 507.
+    // Full: the server is alive and answers every request with success or 507.
     expect((await server.ask('/up')).status).toBe(200)
     for (const push of [...pushes].slice(0, 30)) await client.retrieve(push)
     for (const push of [...pushes].slice(30, 40)) await client.expire(push)
 
-    // Room again: everything works, for good.
+    // Space again: everything works, permanently.
     rmSync(filler)
     expect(await withPatience(client.create)).toBe(201)
     await Bun.sleep(500)
@@ -124,7 +125,7 @@ needs('mount').describe('on a small disk', () => {
   })
 })
 
-needs('mount', 'dd').describe('on a disk that others fill', () => {
+needs('mount', 'dd').describe('on a disk that other programs fill', () => {
   test('retrieving, deleting and expiring use the reserved space; creating works again once there is space', async () => {
     const disk = mountSmallDisk('160m')
     disks.push(disk)
@@ -185,7 +186,7 @@ needs('mount').test(
   },
 )
 
-needs('mount').test('the largest visits to other pushes leave room to read a push', async () => {
+needs('mount').test('the largest log entries for other pushes leave room to read a push', async () => {
   const disk = mountSmallDisk('64m')
   disks.push(disk)
   const server = await stage.start({ dataDir: join(disk.path, 'data') })
@@ -206,7 +207,7 @@ needs('mount').test('the largest visits to other pushes leave room to read a pus
   expect(statSync(join(server.dataDir, 'oncebox.db')).size).toBeLessThan(MIB)
 })
 
-/** There are thousands of them. */
+/** Runs thousands of requests, a few at a time. */
 async function eightAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const left = [...items]
   const worker = async () => {
@@ -215,7 +216,7 @@ async function eightAtOnce<T>(items: readonly T[], work: (item: T) => Promise<vo
   await Promise.all(Array.from({ length: 8 }, worker))
 }
 
-/** Every view that is left is there, unless it was deleted; views that 507 refused were not counted. */
+/** Checks that every remaining view can be used, unless deleted; views refused with 507 were not counted. */
 async function expectAccountedFor(client: Client, entry: [string, Known]): Promise<void> {
   const [, push] = entry
   const before = push.views
@@ -226,7 +227,7 @@ async function expectAccountedFor(client: Client, entry: [string, Known]): Promi
   expect(push.views).toBe(expected)
 }
 
-test('below the floor of free space creating is refused, and everything else works', async () => {
+test('below --min-free-space, creating is refused and everything else works', async () => {
   const first = await stage.start()
   const made = Array.from({ length: 3 }, async () => (await first.create({ payload: 'x' })).json())
   const [retrieved, deleted, guarded] = await Promise.all(made)

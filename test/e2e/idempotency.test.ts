@@ -11,7 +11,7 @@ import { untilTaken, waitUntil } from '../support/waiting.ts'
 const stage = createStage()
 afterAll(stage.clear)
 
-/** Milliseconds under load before each kill. */
+/** Time under load before each kill, in milliseconds. */
 const MOMENTS = [30, 90, 200, 400]
 
 type Body = { url_token: string }
@@ -32,7 +32,7 @@ function query<T>(server: Started, sql: string): T[] {
   }
 }
 
-test('whatever a kill left unanswered, each key makes one push in the end', async () => {
+test('with retries after kills, each key creates exactly one push', async () => {
   const dataDir = stage.folder()
   const told = new Map<string, string | null>()
   const answered = () => [...told.values()].filter((urlToken) => urlToken !== null)
@@ -53,7 +53,7 @@ test('whatever a kill left unanswered, each key makes one push in the end', asyn
     }
     const clients = Array.from({ length: 16 }, client)
     await Bun.sleep(moment)
-    // The last kill waits until there is enough to compare.
+    // The last kill comes once there is enough to compare.
     if (moment === MOMENTS.at(-1)) await waitUntil(() => answered().length > 50)
     killed = true
     await server.end('SIGKILL')
@@ -63,7 +63,7 @@ test('whatever a kill left unanswered, each key makes one push in the end', asyn
   expect(answered().length).toBeLessThan(told.size)
   expect(answered().length).toBeGreaterThan(50)
   for (const [key, urlToken] of told) {
-    // Of two at once, one may be told that the other still runs.
+    // Of two concurrent creates, one may be refused because the other still runs.
     const both = await Promise.allSettled([create(server, key), create(server, key)])
     const made = both.flatMap((each) => (each.status === 'fulfilled' ? each.value.url_token : []))
     expect(both).toContainEqual(expect.objectContaining({ status: 'fulfilled' }))
@@ -72,7 +72,7 @@ test('whatever a kill left unanswered, each key makes one push in the end', asyn
   expect(query<{ n: number }>(server, 'SELECT count(*) AS n FROM pushes')).toEqual([{ n: told.size }])
 })
 
-test('neither keys nor links are in the data folder, and answers go with their pushes', async () => {
+test('neither keys nor links are in the data folder, and stored answers are removed with their pushes', async () => {
   const server = await stage.start()
   const keys = Array.from({ length: 300 }, () => randomUUID())
   const tokens: string[] = []
@@ -83,7 +83,7 @@ test('neither keys nor links are in the data folder, and answers go with their p
   expect(findNeedles(readFolder(server.dataDir), plain)).toEqual([])
   const answers = sealed.map(({ answer }, index) => ({ name: `answer ${index}`, bytes: answer.slice(14) }))
   const found = () => new Set(findNeedles(readFolder(server.dataDir), answers).map(({ name }) => name))
-  // What is moved from the log to the database just then is missed in both.
+  // A checkpoint between the reads of WAL and database hides bytes from both: search again.
   await waitUntil(() => found().size === keys.length)
 
   const isDoomed = (index: number) => index % 7 < 5
@@ -91,6 +91,6 @@ test('neither keys nor links are in the data folder, and answers go with their p
     if (isDoomed(index)) await untilTaken(() => server.retrieve(urlToken, { method: 'DELETE' }))
   const doomed = answers.filter((_, index) => isDoomed(index))
   await waitUntil(() => findNeedles(readFolder(server.dataDir), doomed).length === 0, 300)
-  // The others still answer.
+  // The other keys still replay their answers.
   expect((await create(server, keys[5]!)).url_token).toBe(tokens[5]!)
 })

@@ -1,6 +1,5 @@
-// The real data of a Password Pusher, brought by the command line into a folder that a server then serves:
-// its links through both versions of the API, the pages and `oncebox get`; its sign-ins and its clients; and
-// the comparison afterwards.
+// Real data of a Password Pusher, imported by the command line into a folder that a server then serves: links
+// through both versions of the API, the pages and `oncebox get`; sign-ins, clients, and the final comparison.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -16,11 +15,11 @@ import { createPeople } from '../support/people.ts'
 const stage = createStage()
 let command: string[]
 let dataDir: string
-/** A copy of the folder as it was after the import, because each reader spends views. */
+/** Copies the folder as it was after the import, because each reader spends views. */
 let imported: string
 let server: Started
 
-/** The data as if it had been made a moment ago, because what is left of its days depends on the time. */
+/** Shifts the data's times to now, because the remaining days depend on the time. */
 beforeAll(async () => {
   dataDir = join(stage.folder(), 'box')
   const sink = sqliteSink(join(stage.folder(), 'production.sqlite3'))
@@ -39,10 +38,10 @@ beforeAll(async () => {
 
 afterAll(stage.clear)
 
-/** What a command said beside the steps that it tells once it takes longer than a second. */
+/** Returns a command's messages without its progress lines. */
 const complaintsIn = (stderr: string) => stderr.split('\n').filter((line) => line && !line.startsWith('… '))
 
-test('a dry run tells what would come, and makes no folder', async () => {
+test('a dry run reports what would be imported, and creates no folder', async () => {
   const { stdout, stderr, code } = await runBinary([...command, '--dry-run'])
   expect(complaintsIn(stderr)).toEqual([])
   expect({ code, isMade: existsSync(dataDir) }).toEqual({ code: 0, isMade: false })
@@ -50,7 +49,7 @@ test('a dry run tells what would come, and makes no folder', async () => {
   expect(stdout).toContain('9 active pushes with 2 files')
 })
 
-test('it comes, and the comparison finds everything the same', async () => {
+test('the import succeeds, and the comparison finds no difference', async () => {
   const { stdout, stderr, code } = await runBinary(command)
   expect({ complaints: complaintsIn(stderr), code }).toEqual({ complaints: [], code: 0 })
   expect(stdout).toContain('3 accounts, 3 API tokens, 1 second factor')
@@ -66,7 +65,7 @@ test('it comes, and the comparison finds everything the same', async () => {
   server = await stage.start({ dataDir })
 })
 
-test('an import beside the running server is refused, and so is a key that opens nothing', async () => {
+test('an import beside the running server is refused, and so is a wrong key', async () => {
   const beside = await runBinary(command)
   expect(beside.code).toBe(1)
   expect(beside.stderr).toContain('is in use')
@@ -79,7 +78,7 @@ test('an import beside the running server is refused, and so is a key that opens
   expect(existsSync(join(other, 'box'))).toBe(false)
 })
 
-test('every link leads to its push in a browser, and opens nothing by that', async () => {
+test('every link shows its push in a browser, without opening it', async () => {
   for (const push of expected.pushes) {
     const { url_token: token } = push
     const moved = [`/en/p/${token}`, `/f/${token}`, `/r/${token}`, `/f/${token}/r`, `/de/p/${token}/r`]
@@ -95,7 +94,7 @@ test('every link leads to its push in a browser, and opens nothing by that', asy
   }
 })
 
-test('clients keep their tokens in every scheme, and their lists', async () => {
+test('clients can use their tokens in every scheme, and see their lists', async () => {
   for (const { email, api_token: token } of expected.accounts) {
     const basic = (login: string) => `Basic ${Buffer.from(login).toString('base64')}`
     const schemes: Record<string, string>[] = [
@@ -135,7 +134,7 @@ test('people sign in with their passwords and second factors', async () => {
   }
 })
 
-/** The pages accept forms of their own site alone. */
+/** Headers of a form of the same site, which the pages require. */
 function peopleAt({ url, ask }: Started) {
   return createPeople({
     fetch: (path, init) => {
@@ -163,7 +162,7 @@ const READERS: Record<string, Reader> = {
   'the command line': readByCommand,
 }
 
-test.each(Object.entries(READERS))('what is live opens through %s', async (_name, read) => {
+test.each(Object.entries(READERS))('live pushes open through %s', async (_name, read) => {
   const copy = join(stage.folder(), 'copy')
   cpSync(imported, copy, { recursive: true })
   const at = await stage.start({ dataDir: copy })
@@ -210,7 +209,7 @@ async function readPage(push: ExpectedPush, at: Started): Promise<Read> {
 }
 
 /**
- * As a person copies it: HTML drops the first line break, and keeps a text with returns beside what it shows.
+ * Reads the text as a user would copy it: HTML drops the first line break.
  */
 function shownPayload(page: string): string {
   const [, attributes = '', inner = ''] = /<pre id="payload"([^>]*)>([\s\S]*?)<\/pre>/.exec(page) ?? []

@@ -1,4 +1,4 @@
-// Mail by the compiled binary: over TLS, kept sealed while it waits, and not lost by kill -9.
+// Mail by the compiled binary: over TLS, sealed while it waits, and not lost by kill -9.
 
 import { afterAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ afterAll(stage.clear)
 
 const PASSWORD = 'correct horse battery'
 
-/** The names of those of these texts that the server has kept or said, in any spelling. */
+/** Returns the names of the texts that the server has stored or printed, in any encoding. */
 function kept(server: Started, texts: Record<string, string>): string[] {
   const needles = Object.entries(texts).flatMap(([name, text]) =>
     spellingsOf(text).map((bytes) => ({ name, bytes })),
@@ -21,7 +21,7 @@ function kept(server: Started, texts: Record<string, string>): string[] {
   return findNeedles(readTraces(server), needles).map(({ name, where }) => `${name} in ${where}`)
 }
 
-/** Started with the address of the mail server in a file, as operators keep it. */
+/** Starts a server with the address of the mail server in a file, as operators do. */
 function startOptions(dataDir: string, smtpUrl: string) {
   const file = join(stage.folder(), 'smtp-url')
   writeFileSync(file, `${smtpUrl}\n`, { mode: 0o600 })
@@ -41,29 +41,26 @@ async function createFor(server: Started, owner: Record<string, string>, to: str
   return (await response.json()) as { url_token: string; html_url: string }
 }
 
-test.each([true, false])(
-  'sends a link over TLS (from the first byte: %p), and keeps nothing of it',
-  async (isTls) => {
-    const mail = await startMailServer({ isTls, login: { user: 'once', pass: 'mail-password' } })
-    const dataDir = stage.folder()
-    const options = startOptions(dataDir, mail.url)
-    const server = await stage.start(options)
-    const owner = await addOwner(server)
-    const push = await createFor(server, owner, 'bob@example.org')
-    await waitUntil(() => mail.mails.length === 1)
-    const [received] = mail.mails
-    expect(received?.text).toContain(`\n${push.html_url}\n`)
-    const shown = await runBinary(['config', '--data-dir', dataDir, ...options.flags], { env: options.env })
-    expect(shown.stdout).toContain(`127.0.0.1:${mail.port}`)
-    const texts = { link: push.url_token, recipient: 'bob@example.org', password: 'mail-password' }
-    expect(kept(server, texts)).toEqual([])
-    expect(shown.stdout).not.toContain('mail-password')
-    await server.end()
-    await mail.stop()
-  },
-)
+test.each([true, false])('sends a link over TLS (implicit: %p), and stores nothing of it', async (isTls) => {
+  const mail = await startMailServer({ isTls, login: { user: 'once', pass: 'mail-password' } })
+  const dataDir = stage.folder()
+  const options = startOptions(dataDir, mail.url)
+  const server = await stage.start(options)
+  const owner = await addOwner(server)
+  const push = await createFor(server, owner, 'bob@example.org')
+  await waitUntil(() => mail.mails.length === 1)
+  const [received] = mail.mails
+  expect(received?.text).toContain(`\n${push.html_url}\n`)
+  const shown = await runBinary(['config', '--data-dir', dataDir, ...options.flags], { env: options.env })
+  expect(shown.stdout).toContain(`127.0.0.1:${mail.port}`)
+  const texts = { link: push.url_token, recipient: 'bob@example.org', password: 'mail-password' }
+  expect(kept(server, texts)).toEqual([])
+  expect(shown.stdout).not.toContain('mail-password')
+  await server.end()
+  await mail.stop()
+})
 
-test('a mail of a create that was answered is not lost by kill -9, and one that comes twice has the same id', async () => {
+test('kill -9 loses no mail of an answered create, and a repeated mail has the same id', async () => {
   const held = Promise.withResolvers<'take'>()
   const tries: Received[] = []
   const mail = await startMailServer({
@@ -78,7 +75,7 @@ test('a mail of a create that was answered is not lost by kill -9, and one that 
   const sent = new Map<string, string>()
   for (let n = 0; n < 6; n += 1)
     sent.set(`r${n}@example.org`, (await createFor(killed, owner, `r${n}@example.org`)).html_url)
-  // The first mail is with its server, which has not answered; the others wait, sealed.
+  // The mail server has the first mail and has not answered; the others wait, sealed.
   await waitUntil(() => tries.length === 1)
   const link = sent.get('r5@example.org')?.split('/')[4] ?? ''
   expect(kept(killed, { recipient: 'r5@example.org', link })).toEqual([])

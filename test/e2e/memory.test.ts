@@ -1,4 +1,4 @@
-// Memory stays flat under many requests. Coarse: the bench has the figures.
+// Memory stays flat under many requests. A coarse check; the bench measures exact figures.
 
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const CLIENTS = 32
 const BODY_BYTES = 6_300_000
 const MIB = 1024 * 1024
 
-/** 0 for a process that has ended. */
+/** Returns 0 for a process that has ended. */
 function residentBytes({ pid }: Pick<Started, 'pid'>, name: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -43,7 +43,7 @@ async function load(server: Started, requests: number): Promise<void> {
   await Promise.all(Array.from({ length: CLIENTS }, client))
 }
 
-// Linux tells the resident size of another process in a file.
+// Linux has the resident size of another process in /proc.
 test.skipIf(process.platform !== 'linux')(
   '10,000 creates and retrieves leave memory flat',
   async () => {
@@ -60,7 +60,7 @@ test.skipIf(process.platform !== 'linux')(
   600_000,
 )
 
-// Bodies that cost most memory: what is parsed before it is refused, and what is as long as it may be.
+// The bodies that use most memory: those parsed before they are refused, and those of the largest size.
 test
   .skipIf(process.platform !== 'linux')
   .each(['JSON body: brackets', 'JSON of escapes', 'form body: pluses'])(
@@ -88,7 +88,7 @@ test
   600_000,
 )
 
-/** Imports so many pushes, each with three entries in its log; a few have passphrases. */
+/** Imports pushes, each with three log entries; a few have passphrases. */
 async function importMany(pushes: number) {
   const folder = stage.folder()
   const source = await writeSource(folder)

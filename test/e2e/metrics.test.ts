@@ -17,7 +17,7 @@ async function start(): Promise<Started> {
   return server
 }
 
-test('metrics are on their own listener alone, and without the flag nowhere', async () => {
+test('metrics are only on their own listener, and nowhere without the flag', async () => {
   const server = await start()
   const response = await fetch(metricsUrl(server))
   expect(response.headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
@@ -27,7 +27,7 @@ test('metrics are on their own listener alone, and without the flag nowhere', as
   expect((await stage.start()).stderr()).not.toContain('metrics')
 })
 
-test('every line is well-formed, every name of the dashboard and the alerts is there, and nothing names a push or a person', async () => {
+test('every line is well-formed, includes all names of dashboard and alerts, and names no push or account', async () => {
   const server = await start()
   const { url_token } = await (await server.create({ payload: 'hidden', passphrase: 'secret words' })).json()
   await server.retrieve(url_token)

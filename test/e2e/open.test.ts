@@ -1,5 +1,4 @@
-// The compiled binary on a desktop: one that runs is shown, one that was killed is not taken for one that
-// runs.
+// The compiled binary on a desktop: a running server is shown; a killed one is not mistaken for running.
 
 import { afterEach, expect, test } from 'bun:test'
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -10,7 +9,7 @@ import { waitUntil } from '../support/waiting.ts'
 const stage = createStage()
 afterEach(stage.clear)
 
-/** A desktop whose browser writes down what it is given. */
+/** Sets up a desktop whose browser records its arguments. */
 function desktop() {
   const folder = stage.folder()
   const seen = join(folder, 'seen')
@@ -24,7 +23,7 @@ function desktop() {
   return { env, pages }
 }
 
-test('open shows the server of the data folder that runs, and --stop ends it', async () => {
+test('open shows the running server of the data folder, and --stop stops it', async () => {
   const server = await stage.start()
   await Bun.file(join(server.dataDir, 'setup-link')).delete()
   const { env, pages } = desktop()

@@ -1,4 +1,4 @@
-// Other web sites in a real browser: what they can make it send, against the binary, on localhost and on a
+// CSRF in a real browser: requests that other sites can cause, against the binary, on localhost and on a
 // network without TLS.
 
 import { Database } from 'bun:sqlite'
@@ -10,10 +10,10 @@ import { launchBrowser } from '../support/chromium.ts'
 import { needs } from '../support/needs.ts'
 import { follow } from '../support/pressing.ts'
 
-/** Names as a network has them, which the browser does not count as secure. */
+/** Host names of a local network, which the browser does not treat as secure. */
 const NAMES = ['nas', 'evil.example']
 
-/** A site that serves one empty page, on every name of this machine. */
+/** Serves an empty page on every name of this machine. */
 function startSite() {
   const page = '<!doctype html><title>another site</title><body>'
   return Bun.serve({
@@ -25,7 +25,7 @@ function startSite() {
 
 type Target = { server: string; urlToken: string }
 
-/** Run in a page of another site. Each resolves once the browser has sent what it would send. */
+/** Scripts for a page of another site. Each resolves once the browser has sent its requests. */
 const CREATES: Record<string, (target: Target) => unknown> = {
   'fetch of a form': ({ server }) =>
     fetch(`${server}/api/v2/pushes`, {
@@ -94,7 +94,7 @@ const FORMS = [
   ['/api/v2/pushes', 'application/x-www-form-urlencoded'],
 ] as const
 
-/** What a page of another site does on its own, without anybody pressing anything. */
+/** Requests that a page of another site can cause without a user's action. */
 function submitForm({ action, enctype }: { action: string; enctype: string }): void {
   const form = document.createElement('form')
   Object.assign(form, { method: 'post', action, enctype })
@@ -110,7 +110,7 @@ function submitForm({ action, enctype }: { action: string; enctype: string }): v
 needs('chromium').describe('in a browser', () => {
   const stage = createStage()
   let browser: Browser
-  /** Goes from site to site: another page would be slower. */
+  /** One page that navigates between the sites, because a new page would be slower. */
   let visitor: Page
   let server: Started
   let site: ReturnType<typeof startSite>
@@ -168,7 +168,7 @@ needs('chromium').describe('in a browser', () => {
     expect(entries()).toEqual(before)
   })
 
-  // Without TLS, browsers say of a name of the network neither where images come from nor what they are for.
+  // Without TLS on a network name, browsers send no Sec-Fetch headers, so this cannot be detected.
   test.each(PAIRS.filter(([, , to]) => to === 'localhost'))('%s spends no view', async (_name, from, to) => {
     const urlToken = await createPush()
     const before = entries()
@@ -194,7 +194,7 @@ needs('chromium').describe('in a browser', () => {
     }
   })
 
-  test.each(['localhost', 'nas', '127.0.0.1'])('people hand over and receive on %s', async (name) => {
+  test.each(['localhost', 'nas', '127.0.0.1'])('users create and open pushes on %s', async (name) => {
     const page = visitor
     await page.goto(at(name))
     await page.fill('#payload', 'correct horse')
@@ -202,7 +202,7 @@ needs('chromium').describe('in a browser', () => {
     await page.waitForURL('**/preview')
     const link = ((await page.textContent('#link')) ?? '').trim()
     expect(link).toStartWith(at(name))
-    // Followed from another site, as from a chat.
+    // Follows the link from another site, as from a chat.
     const receiver = await visitSite('evil.example')
     await follow(receiver, () =>
       receiver.evaluate((href) => void setTimeout(() => location.assign(href)), link),
@@ -212,7 +212,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await receiver.textContent('.secret')).toContain('correct horse')
   })
 
-  test('a page of a listed origin uses the API, and reads what is refused', async () => {
+  test('a page of an allowed CORS origin can use the API and read its refusals', async () => {
     const origin = `http://evil.example:${site.port}`
     const listed = await stage.start({ flags: ['--cors-origins', origin] })
     await listed.command(['user', 'add', 'ann@example.org', '--password-stdin'], 'correct horse battery')

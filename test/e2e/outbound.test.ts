@@ -1,4 +1,4 @@
-// A server connects to nothing outside, unless a setting names where to.
+// The server makes no outbound connection unless a setting names the destination.
 
 import { afterAll, expect } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
@@ -18,15 +18,14 @@ const recorder = buildPreload(resolve(import.meta.dir, '../support/connect-recor
 async function startRecorded(name: string, flags: string[]) {
   const record = join(folder, name)
   const server = await stage.start({ flags, env: { LD_PRELOAD: recorder ?? '', RECORD_TO: record } })
-  /** Where it connected to, each place once. */
+  /** Returns the distinct destinations of connections. */
   const places = () =>
     existsSync(record) ? [...new Set(readFileSync(record, 'utf8').trim().split('\n'))] : []
   return { server, places }
 }
 
 /**
- * An account whose push is opened, used up and expired, and that asks for everything that could be told
- * outside.
+ * Runs an account's push through its whole life, with every kind of notification turned on.
  */
 async function useAll(server: Started, url: string) {
   await server.command(
@@ -49,12 +48,12 @@ async function useAll(server: Started, url: string) {
   return status
 }
 
-needs('cc').test('without the settings that name a receiver there is no connection', async () => {
+needs('cc').test('without settings that name a receiver, no connection is made', async () => {
   const receiver = await startReceiver()
   try {
     const { server, places } = await startRecorded('without', [])
     expect(await useAll(server, receiver.url())).toBe(422)
-    // Longer than the job that delivers waits before it looks again.
+    // Longer than the interval of the delivery job.
     await Bun.sleep(3_000)
     expect(await server.end()).toBe(0)
     expect(places()).toEqual([])
@@ -64,7 +63,7 @@ needs('cc').test('without the settings that name a receiver there is no connecti
   }
 })
 
-needs('cc').test('with --webhook-hosts there is one to these hosts alone', async () => {
+needs('cc').test('with --webhook-hosts, connections go only to these hosts', async () => {
   const receiver = await startReceiver()
   try {
     const { server, places } = await startRecorded('with', ['--webhook-hosts', receiver.host])

@@ -1,5 +1,5 @@
-// kill -9 between the commit of an event and its delivery: nothing is lost, and what is told twice has the
-// same id.
+// kill -9 between the commit of an event and its delivery: no event is lost, and a repeated one has the same
+// id.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -10,13 +10,13 @@ import { buildChild } from '../support/built-child.ts'
 import { START } from '../support/instance.ts'
 import { startReceiver, type WebhookReceiver } from '../support/webhooks.ts'
 
-/** Half of them at each of two moments. */
+/** Kills, half of them at each of two moments. */
 const ROUNDS = 8
 
 let program = ''
 let receiver: WebhookReceiver
 let dataDir = ''
-/** Whether requests are left without an answer. */
+/** Whether the receiver leaves requests without an answer. */
 let hangs = false
 beforeAll(async () => {
   program = await buildChild('outbox-child.ts')
@@ -51,7 +51,7 @@ test(`${ROUNDS} kills lose nothing`, async () => {
   const committed: string[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = receiver.received.length
-    // Every other time the kill comes when the message has arrived and its answer has not.
+    // Every other kill comes after the message arrived and before its answer did.
     hangs = round % 2 === 1
     const child = start(round, 'tell')
     committed.push(await firstLine(child))
@@ -72,6 +72,6 @@ test(`${ROUNDS} kills lose nothing`, async () => {
   expect(committed.filter((push) => !idsOf.has(push))).toEqual([])
   expect([...idsOf.values()].filter((ids) => ids.size !== 1)).toEqual([])
   expect(new Set([...idsOf.values()].flatMap((ids) => [...ids])).size).toBe(idsOf.size)
-  // Those that hung were told again.
+  // Deliveries that hung were repeated.
   expect(receiver.received.length).toBeGreaterThan(ROUNDS)
 }, 300_000)

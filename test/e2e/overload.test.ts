@@ -1,4 +1,4 @@
-// More load than the server can carry: it sheds, what it accepts stays quick, and afterwards it is as before.
+// Overload: the server sheds load, serves accepted requests quickly, and recovers completely.
 
 import { afterAll, expect, test } from 'bun:test'
 import { createStage, type Started } from '../support/binary.ts'
@@ -18,7 +18,7 @@ type Tally = { accepted: number[]; shed: number; withRetryAfter: number; others:
 type Hammering = { connections: number; ms: number; atOnce?: boolean }
 
 /**
- * So many connections, each with one create under way at any time, none of which waits when it is told to.
+ * Opens connections that each always have one create running, ignoring Retry-After.
  * `atOnce`: the server finds the first creates of all of them together, however slowly this process sends
  * them.
  */
@@ -81,7 +81,7 @@ async function hammer(server: Started, { connections, ms, atOnce = false }: Hamm
       if (/\r\nretry-after: [1-9]\d?\r\n/i.test(text)) tally.withRetryAfter += 1
     } else tally.others.push(text.slice(0, 60))
   }
-  // A busy machine takes long to open them all: the time counts from then on.
+  // A busy machine takes long to open them all: measure from then on.
   const connected = await Promise.all(Array.from({ length: connections }, connect))
   if (atOnce) process.kill(server.pid, 'SIGSTOP')
   for (const { begin } of connected) begin()
@@ -98,12 +98,12 @@ const p99 = (times: number[]) =>
 const residentMib = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(require('node:fs').readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
-test('of far more clients than it can serve, many get 503 and the others are served quickly', async () => {
+test('under overload, many clients get 503 and the others are served quickly', async () => {
   const server = await stage.start()
   const calm = await hammer(server, { connections: 64, ms: 2000 })
   expect(calm).toMatchObject({ shed: 0, others: [], broken: 0 })
 
-  // Other work of the machine may slow one of them down.
+  // Other processes of the machine may slow one of them down.
   await waitUntil(async () => {
     const storm = await hammer(server, { connections: 6000, ms: 3000, atOnce: true })
     console.log(
@@ -112,11 +112,11 @@ test('of far more clients than it can serve, many get 503 and the others are ser
     expect(storm.shed).toBeGreaterThan(0)
     expect(storm.withRetryAfter).toBe(storm.shed)
     expect({ others: storm.others, broken: storm.broken }).toEqual({ others: [], broken: 0 })
-    // It goes on working, and does not only refuse. The calm tells how busy the machine is.
+    // The server keeps serving and does not only refuse. The calm phase shows how busy the machine is.
     return storm.accepted.length > 100 && p99(storm.accepted) < Math.max(1000, 20 * p99(calm.accepted))
   })
 
-  // On a busy machine it may still be closing the connections of the storm.
+  // A busy server may still be closing the connections of the overload.
   expect((await untilTaken(() => server.create({ payload: 'x' }))).status).toBe(201)
   await waitUntil(async () => {
     const after = await hammer(server, { connections: 64, ms: 2000 })
@@ -129,7 +129,7 @@ test('of far more clients than it can serve, many get 503 and the others are ser
   expect((await server.ask('/api/v2/version')).status).toBe(200)
 })
 
-test('thousands of idle connections cost little, and others are served beside them', async () => {
+test('thousands of idle connections cost little, and other clients are served meanwhile', async () => {
   const server = await stage.start()
   const before = residentMib(server.pid)
   const sockets = await Promise.all(
@@ -138,7 +138,7 @@ test('thousands of idle connections cost little, and others are served beside th
         hostname: '127.0.0.1',
         port: server.port,
         socket: {
-          // Half of them say nothing, the others begin a request and never end it.
+          // Half of them send nothing; the others begin a request and never end it.
           open: (socket) =>
             void (n % 2 === 0 ? 0 : socket.write('POST /api/v2/pushes HTTP/1.1\r\nHost: localhost\r\nX-')),
           data: () => undefined,
@@ -195,14 +195,14 @@ test('large bodies that never end do not fill the memory, and do not prevent pus
     })
   await waitUntil(() => refused.length >= 270)
   await Bun.sleep(500)
-  // About twenty of them find room in 128 MiB; fewer when all of them grow in step.
+  // About twenty fit into 128 MiB; fewer if all of them grow in step.
   expect(refused.length).toBeGreaterThanOrEqual(270)
   expect(refused.length).toBeLessThan(300)
   for (const answer of refused) {
     expect(answer).toStartWith('HTTP/1.1 503 ')
     expect(answer).toMatch(/\r\nretry-after: 1\r\n/i)
   }
-  // Of the 1,800 MiB that they announce. A busy machine lags behind with collecting what was refused.
+  // A small part of the announced 1,800 MiB. A busy machine collects garbage of refused bodies late.
   expect(residentMib(server.pid) - before).toBeLessThan(600)
   expect((await server.create({ payload: 'correct horse battery staple' })).status).toBe(201)
   const busy = await pushLarge()

@@ -1,5 +1,4 @@
-// Whose data folder it is: what another user has put there is refused, and root leaves nothing of its own
-// behind.
+// Ownership of the data folder: files of other users are refused, and root leaves no files of its own in it.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
@@ -19,7 +18,7 @@ import { join } from 'node:path'
 import { BINARY, createStage, runBinary } from '../support/binary.ts'
 import { needs } from '../support/needs.ts'
 
-/** Not in the list of users, as with containers; and one that is. */
+/** Two user ids: one without an entry in /etc/passwd, as in containers, and one with. */
 const ANN = 54321
 const NOBODY = 65534
 const PASSWORD = { input: 'correct horse battery' }
@@ -27,7 +26,7 @@ const PASSWORD = { input: 'correct horse battery' }
 const stage = createStage()
 afterEach(stage.clear)
 
-/** Runs the binary as another user, who may enter the folder above. */
+/** Runs the binary as another user, who has access to the parent folder. */
 async function runAs(uid: number, args: string[]) {
   const child = Bun.spawn([BINARY, ...args], {
     ...{ uid, gid: uid, cwd: '/', stdin: new Blob([PASSWORD.input]), stdout: 'pipe', stderr: 'pipe' },
@@ -37,7 +36,7 @@ async function runAs(uid: number, args: string[]) {
   return { stderr, code }
 }
 
-/** A folder that anybody may enter, and a data folder in it that is not there yet. */
+/** Makes a folder that all users may enter, and the path of a data folder in it. */
 function newFolder(): string {
   const parent = stage.folder()
   chmodSync(parent, 0o755)
@@ -64,7 +63,7 @@ function giveAll(dataDir: string, uid: number): void {
 }
 
 describe('user add before the first start', () => {
-  test('makes folder, key and database, which the server then serves', async () => {
+  test('creates folder, key and database, which the server then serves', async () => {
     const dataDir = newFolder()
     expect((await addUser(dataDir, '--admin')).code).toBe(0)
     expect(lstatSync(dataDir).mode & 0o777).toBe(0o700)
@@ -74,7 +73,7 @@ describe('user add before the first start', () => {
     expect((await server.create({ payload: 'x' })).status).toBe(201)
   })
 
-  test('makes the key where the server will look for it', async () => {
+  test('creates the key where the server will look for it', async () => {
     const dataDir = newFolder()
     const keyFile = join(stage.folder(), 'the.key')
     expect((await addUser(dataDir, '--key-file', keyFile)).code).toBe(0)
@@ -82,7 +81,7 @@ describe('user add before the first start', () => {
     await stage.start({ dataDir, flags: ['--key-file', keyFile] })
   })
 
-  test('is the only command that makes one', async () => {
+  test('is the only command that creates a folder', async () => {
     const dataDir = newFolder()
     const others = [
       ...[
@@ -104,7 +103,7 @@ describe('user add before the first start', () => {
     }
   })
 
-  test('leaves a folder with other files alone', async () => {
+  test('does not change a folder with other files', async () => {
     const dataDir = stage.folder()
     writeFileSync(join(dataDir, 'thesis.txt'), 'mine')
     const { code, stderr } = await addUser(dataDir)
@@ -113,7 +112,7 @@ describe('user add before the first start', () => {
     expect(readdirSync(dataDir)).toEqual(['thesis.txt'])
   })
 
-  test('two at once make one', async () => {
+  test('run twice at once, creates one folder', async () => {
     const dataDir = newFolder()
     const add = (email: string) =>
       runBinary(['user', 'add', email, '--password-stdin', '--data-dir', dataDir], PASSWORD)
@@ -146,7 +145,7 @@ needs('root').describe('as root', () => {
     expect(stderr).not.toMatch(/^\s+at |bug in Oncebox/m)
   })
 
-  test('a start refuses links of another user, and links to what is theirs', async () => {
+  test('a start refuses symlinks of another user, and symlinks to their files', async () => {
     const dataDir = await usedFolder()
     const key = join(dataDir, 'instance.key')
     const elsewhere = join(stage.folder(), 'key')
@@ -159,7 +158,7 @@ needs('root').describe('as root', () => {
     expect((await stage.serve(dataDir)).stderr).toContain(`${key} belongs to the user ${ANN}`)
   })
 
-  test('a start refuses a key elsewhere that another user put there, and makes none through their link', async () => {
+  test("a start refuses another user's key file, and creates none through their symlink", async () => {
     const dataDir = newFolder()
     const planted = join(stage.folder(), 'the.key')
     writeFileSync(planted, '')
@@ -175,7 +174,7 @@ needs('root').describe('as root', () => {
     )
   })
 
-  test('a command takes on the owner of the folder, so that nothing in it becomes root’s', async () => {
+  test('a command run by root becomes the owner of the folder, so that no file in it belongs to root', async () => {
     const dataDir = await usedFolder()
     giveAll(dataDir, ANN)
     renameSync(join(dataDir, 'serve.lock'), join(stage.folder(), 'serve.lock'))
@@ -189,7 +188,7 @@ needs('root').describe('as root', () => {
     expect((await runBinary(['user', 'list', '--data-dir', dataDir])).stdout).toContain('bob@example.org')
   })
 
-  test('a folder that a command makes belongs to the owner of the folder around it', async () => {
+  test('a folder that a command creates belongs to the owner of its parent folder', async () => {
     const parent = stage.folder()
     chownSync(parent, ANN, ANN)
     const dataDir = join(parent, 'share', 'oncebox')
@@ -197,7 +196,7 @@ needs('root').describe('as root', () => {
     expect(ownersOf(join(parent, 'share'))).toEqual(new Set([ANN]))
   })
 
-  test('a command follows no link of the owner with the rights of root', async () => {
+  test("a command run by root does not follow symlinks of the folder's owner", async () => {
     const dataDir = newFolder()
     const target = join(stage.folder(), 'cron')
     mkdirSync(dataDir)
@@ -208,7 +207,7 @@ needs('root').describe('as root', () => {
     expect(existsSync(target)).toBe(false)
   })
 
-  test('a command tells when the owner cannot reach the folder, as with DynamicUser=', async () => {
+  test('a command reports that the owner cannot reach the folder, as with DynamicUser=', async () => {
     const parent = stage.folder()
     chmodSync(parent, 0o700)
     const dataDir = join(parent, 'box')
@@ -234,7 +233,7 @@ needs('root').describe('as root', () => {
     }
   })
 
-  test('the message for an unreadable folder says so', async () => {
+  test('the message for an unreadable folder says that it is unreadable', async () => {
     const parent = stage.folder()
     chmodSync(parent, 0o700)
     const dataDir = join(parent, 'box')

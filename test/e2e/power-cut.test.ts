@@ -1,4 +1,4 @@
-// A power cut at any moment: what an answer has told is true afterwards, whatever the disk kept of the rest.
+// A power cut at any moment: every answer given before it is still true, whatever else the disk kept.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect } from 'bun:test'
@@ -20,9 +20,9 @@ import {
   readRecord,
 } from '../support/power-cuts.ts'
 
-/** Milliseconds that a sync takes longer: above 3, works gather before they are committed. */
+/** Added latency of a sync in milliseconds: above 3, steps gather before they are committed. */
 const SYNC_MS = process.env.SYNC_MS ?? '2'
-/** Random parts of what is not synced, tried at each cut. */
+/** The number of random parts of unsynced writes tried at each cut. */
 const PARTS = Number(process.env.POWER_CUT_PARTS ?? 3)
 
 const { room, clear } = makeRoom()
@@ -51,7 +51,7 @@ async function run(dataDir: string, story: string, env: Record<string, string> =
 
 type Known = { urlToken: string; seen: number; isOver: boolean }
 
-/** What the answers before a cut have told of each push. */
+/** What the answers before a cut said about each push. */
 function readAnswers(answers: readonly string[]): Known[] {
   const known = new Map<string, Known>()
   for (const line of answers) {
@@ -72,12 +72,12 @@ const STATES = `
 
 type State = { lookup: string; views: number; endedAt: number | null; secrets: number }
 
-/** By the hash of the files: three of four cuts leave what another one has left. */
+/** Results by the hash of the files: three of four cuts leave the same files as another one. */
 const opened = new Map<bigint, Map<string, State>>()
 
-/** The pushes that the next start finds in what a cut has left, by their lookups in hexadecimal digits. */
+/** Starts on what a cut has left. Returns its pushes by their lookups in hexadecimal digits. */
 function readStates(files: Map<string, Buffer>): Map<string, State> {
-  // An empty journal is none.
+  // An empty journal counts as none.
   const left = [...files].filter(([name, bytes]) => bytes.length > 0 && name.includes('oncebox.db')).sort()
   const hash = left.reduce((seed, [name, bytes]) => hashOf(bytes, hashOf(name, seed)), 0n)
   const states = opened.get(hash) ?? openLeft(left)
@@ -103,7 +103,7 @@ function openLeft(left: [string, Buffer][]): Map<string, State> {
   }
 }
 
-/** Compares what a cut has left with what was told before it. */
+/** Compares what a cut has left with the answers before it. */
 function check(files: Map<string, Buffer>, known: readonly { push: Known; lookup: string }[]): void {
   const states = readStates(files)
   const wrong = known
@@ -137,7 +137,7 @@ function* laterThan(answered: number, all: Iterable<Cut>): Generator<Cut> {
   for (const cut of all) if (cut.answers.length > answered) yield cut
 }
 
-/** Enough to meet each beginning of a log. */
+/** Enough cuts to hit each restart of the WAL. */
 function* everyThird(all: Iterable<Cut>): Generator<Cut> {
   let n = 0
   for (const cut of all) {
@@ -146,7 +146,7 @@ function* everyThird(all: Iterable<Cut>): Generator<Cut> {
   }
 }
 
-needs('cc').test('what was answered before a power cut is true after it', async () => {
+needs('cc').test('every answer before a power cut is true after it', async () => {
   const dataDir = join(room, 'cut')
   await run(dataDir, 'a', { SYNC_MS })
   const events = readRecord(`${dataDir}.record`)
@@ -155,13 +155,13 @@ needs('cc').test('what was answered before a power cut is true after it', async 
   expect(events.filter(({ kind }) => kind === 'sync returns').length).toBeGreaterThan(10)
   const started = events.findIndex(({ kind }) => kind === 'answer')
   const syncs = events.slice(0, started).filter(({ kind }) => kind === 'sync returns')
-  // Before it serves. A disk may take 20 ms for each, and people wait.
+  // Counts the syncs before it serves: each may take 20 ms, while users wait.
   expect(syncs.length).toBeLessThanOrEqual(15)
   const checked = checkCuts(dataDir, cuts(events))
   console.log(`${checked} leftovers of ${events.length} events`)
 })
 
-needs('cc').test('so it is while the log begins anew in the same file again and again', async () => {
+needs('cc').test('every answer is still true when the WAL restarts in the same file repeatedly', async () => {
   const dataDir = join(room, 'anew')
   await run(dataDir, 'a', { SYNC_MS, LOG_BYTES: '20000' })
   const events = readRecord(`${dataDir}.record`)
@@ -171,7 +171,7 @@ needs('cc').test('so it is while the log begins anew in the same file again and 
   console.log(`${checked} leftovers of ${events.length} events`)
 })
 
-/** How often a log that was not truncated was written from its beginning. */
+/** Counts how often an untruncated WAL was written from its beginning. */
 function countBeginnings(events: readonly Event[]): number {
   let [count, end] = [0, 0]
   for (const event of events) {
@@ -186,7 +186,7 @@ function countBeginnings(events: readonly Event[]): number {
   return count
 }
 
-needs('cc').test('after a sync that failed, the next start loses nothing that it acknowledges', async () => {
+needs('cc').test('after a failed sync, the next start loses no acknowledged change', async () => {
   const dataDir = join(room, 'failed')
   await run(dataDir, 'a', { SYNC_MS, FAIL_SYNC: '9' })
   const before = readRecord(`${dataDir}.record`)

@@ -1,4 +1,4 @@
-// Requests that no client would send: none ends the server, none is answered with a fault of its own.
+// Malformed requests: none ends the server, and none is answered with 500.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createStage, type Started } from '../support/binary.ts'
@@ -28,7 +28,7 @@ const LENGTH = `Content-Length: ${BODY.length}\r\n\r\n`
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n'
 const ONE_CHUNK = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`
 
-/** For what should not follow. */
+/** Bytes that must not be read as a second request. */
 const QUIET_MS = 400
 
 async function statusesOf(request: string, waiting: Waiting): Promise<number[]> {
@@ -81,9 +81,8 @@ describe('what is answered', () => {
   })
 })
 
-// How these end is the platform's choice: refused as the client's fault, or closed. Pipelined behind a
-// request that is not answered at once, nothing is answered: no client does that to a POST, and it could not
-// be sure of it.
+// The platform may refuse these with 4xx or close the connection. A request pipelined behind one that is
+// still being answered gets no answer; no client pipelines a POST.
 test.concurrent.each([
   ['no HTTP', 'hello\r\n\r\n'],
   ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
@@ -101,7 +100,7 @@ test.concurrent.each([
   ['pipelining behind a create', `${POST}${LENGTH}${BODY}${UP}\r\n`],
   ['pipelining behind chunks', `${POST}${CHUNKED}${ONE_CHUNK}${UP}\r\n`],
   ['CONNECT', `CONNECT evil.example:443 HTTP/1.1\r\n${HOST}\r\n`],
-])('%s is the fault of the client', async (_, request) => {
+])("%s is answered as the client's fault", async (_, request) => {
   for (const status of await statusesOf(request, thenLeave(QUIET_MS))) {
     expect(status).toBeGreaterThanOrEqual(400)
     expect(status).toBeLessThan(500)
@@ -128,8 +127,8 @@ test('a chunked body beyond the limit is refused while it is read, in JSON that 
   expect(JSON.parse(body).error).toContain('--max-payload-bytes')
 })
 
-// These two wait, and so do it together.
-test.concurrent('connections that send too slowly, too little or nothing are ended', async () => {
+// These two mostly wait, so they run concurrently.
+test.concurrent('connections that send too slowly, too little or nothing are closed', async () => {
   const half = `${POST}Content-Length: 1000\r\n\r\n{"push":`
   const form = `POST /api/v2/pushes HTTP/1.1\r\n${HOST}Content-Type: multipart/form-data; boundary=x\r\n`
   const slow = (text: string) => drip(text.repeat(70), 700)
@@ -155,7 +154,7 @@ test.concurrent('connections that send too slowly, too little or nothing are end
   )
 }, 600_000)
 
-test.concurrent('who sends slowly but steadily is not cut off: 8 KB/s, for longer than a connection may be idle', async () => {
+test.concurrent('a client that sends 8 KB/s steadily is not cut off, even beyond the idle timeout', async () => {
   const SECONDS = 36
   const payload = 'x'.repeat(SECONDS * 8000)
   const json = JSON.stringify({ push: { payload } })
@@ -172,11 +171,11 @@ test.concurrent('who sends slowly but steadily is not cut off: 8 KB/s, for longe
   expect((await Promise.all(created)).map(({ statuses }) => statuses)).toEqual([[201], [201]])
 }, 600_000)
 
-test('clients that go away in the middle leave nothing behind', async () => {
+test('clients that disconnect during a request leave nothing behind', async () => {
   const half = `${POST}Content-Length: 100\r\n\r\n{"push":`
   await Promise.all(Array.from({ length: 50 }, () => sendRaw(server.port, [half], thenLeave(20))))
   const unread = GET('/assets/nothing').repeat(50)
   await Promise.all(Array.from({ length: 50 }, () => sendRaw(server.port, [unread], thenLeave(0))))
-  // On a slow machine the burst may be too much for it.
+  // On a slow machine the burst may overload the server.
   expect((await untilTaken(() => server.create({ payload: 'x' }))).status).toBe(201)
 })

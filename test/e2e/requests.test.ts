@@ -1,5 +1,5 @@
-// Requests through the sockets of the compiled binary: raced, killed in the middle, and encrypted for a key
-// of age while they arrive.
+// Requests through the compiled binary: raced answers, kills, and answers encrypted for an age key as they
+// arrive.
 
 import { afterAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
@@ -47,11 +47,11 @@ async function listReceived({ server, headers }: Asking, urlToken: string) {
   return active.filter(({ request }) => request === urlToken)
 }
 
-/** What is in the folder of the files. */
+/** Lists the folder of sealed files. */
 const listFiles = (dataDir: string) =>
   readdirSync(join(dataDir, 'files'), { recursive: true }).filter((name) => String(name).includes('/'))
 
-test('twenty senders at once to a request of three answers: three', async () => {
+test('a request for three answers accepts exactly three of twenty concurrent ones', async () => {
   const asking = await addAccount(await stage.start())
   const urlToken = await ask(asking, { max_answers: 3 })
   const senders = Array.from({ length: 20 }, (_, n) => answer(asking.server, urlToken, `answer ${n}`))
@@ -62,7 +62,7 @@ test('twenty senders at once to a request of three answers: three', async () => 
   await asking.server.end()
 }, 60_000)
 
-test('killed while answers arrive: what was acknowledged is there, repeated answers arrive once, and never one too many', async () => {
+test('a kill loses no acknowledged answer, duplicates no retried one, and never exceeds the limit', async () => {
   let asking = await addAccount(await stage.start())
   const { dataDir } = asking.server
   for (const moment of [15, 40, 80]) {
@@ -91,7 +91,7 @@ test('killed while answers arrive: what was acknowledged is there, repeated answ
   await asking.server.end()
 }, 120_000)
 
-test('killed in the middle of an upload: nothing of it is left, and its answer is free after ten minutes', async () => {
+test('a kill during an upload leaves nothing of it, and its answer is free again after ten minutes', async () => {
   const asking = await addAccount(await stage.start())
   const { server, headers } = asking
   const { dataDir } = server
@@ -121,7 +121,7 @@ test('killed in the middle of an upload: nothing of it is left, and its answer i
   await again.end()
 }, 60_000)
 
-test('what is encrypted for a key of age is on the disk in no other way, and needs no more memory when it is large', async () => {
+test('an answer for an age key is on the disk only encrypted, and a large one needs no more memory', async () => {
   const asking = await addAccount(await stage.start())
   const { server, headers } = asking
   const identity = await generateX25519Identity()

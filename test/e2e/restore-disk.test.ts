@@ -1,4 +1,5 @@
-// Restores and verifications on a disk that is too small: refused in a sentence, and nothing is left behind.
+// Restores and verifications on a disk that is too small: refused in one sentence, and nothing is left
+// behind.
 
 import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
@@ -40,11 +41,11 @@ function mount(size: number): string {
   return disk.path
 }
 
-/** Neither the entries of what is expired nor anything else fits: every stage is cut short at some size. */
+/** Disk sizes, so that every stage of a restore runs out of space at one of them. */
 const SIZES = [0.3, 0.9, 1.02, 1.1, 1.2]
 
 needs('mount').test(
-  'a restore that finds no room leaves the disk as it was',
+  'a restore without enough disk space leaves the disk unchanged',
   async () => {
     let refused = 0
     for (const size of SIZES) {
@@ -70,7 +71,7 @@ needs('mount').test(
 )
 
 needs('mount').test(
-  'a verification that finds no room leaves the disk as it was',
+  'a verification without enough disk space leaves the disk unchanged',
   async () => {
     const disk = mount(0.5 * bytes)
     const verified = await runBinary(['backup', 'verify', file, '--temp-dir', disk])

@@ -1,4 +1,4 @@
-// A restore that is killed at every step: the folder is complete or not there, and the next restore succeeds.
+// A restore that is killed at every step: the folder is complete or absent, and the next restore succeeds.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(room, { recursive: true, force: true }))
 
-/** The number of steps; null when it was killed before the end. */
+/** Runs a restore. Returns the number of steps, or null if it was killed before the end. */
 async function runChild(dataDir: string, killAt: number): Promise<number | null> {
   const child = Bun.spawn([process.execPath, program, file, dataDir, String(killAt)], {
     ...{ stdout: 'pipe', stderr: 'pipe' },
@@ -72,7 +72,7 @@ test.each([
       expect(await runChild(dataDir, step)).toBeNull()
       const isThere = existsSync(join(dataDir, 'oncebox.db'))
       if (isThere) {
-        // All that may be left is a folder that is empty.
+        // At most an empty folder may remain.
         for (const name of readdirSync(dataDir).filter((other) => other.startsWith('.oncebox-restore-')))
           rmdirSync(join(dataDir, name))
       } else expect(await runChild(dataDir, 0)).toBe(steps)

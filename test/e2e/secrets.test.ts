@@ -1,4 +1,4 @@
-// Planted secrets: nothing that was handed over is found in the data folder or in what the server prints.
+// Planted secrets: none is found in plaintext in the data folder or in the server's output.
 
 import { afterEach, expect, test } from 'bun:test'
 import { createStage, type Started } from '../support/binary.ts'
@@ -8,7 +8,7 @@ import { waitUntil } from '../support/waiting.ts'
 const stage = createStage()
 afterEach(stage.clear)
 
-/** In every planted text, so that one that was forgotten in the list below is found as well. */
+/** A marker in every planted text, which also finds texts missing from the list below. */
 const MARK = 'PLANTED'
 
 const plant = (what: string) => `${MARK} ${what} ä/+"%⏎ 🔑`
@@ -41,8 +41,7 @@ const secrets = () => ({
 })
 
 /**
- * Every endpoint, with secrets wherever a client could put them; returns the tokens and grants that came of
- * it.
+ * Calls every endpoint with secrets wherever a client could put them. Returns the tokens and grants received.
  */
 async function visitEverything(server: Started, apiToken: string): Promise<string[]> {
   const auth = { authorization: `Bearer ${apiToken}` }
@@ -54,7 +53,7 @@ async function visitEverything(server: Started, apiToken: string): Promise<strin
   const passphrase = encodeURIComponent(plant('passphrase'))
   const tokens = [url_token, anonymous.url_token, html_url, json_url]
 
-  // Retrieved in every way.
+  // Retrieve in every way.
   for (const query of ['', '?passphrase=PLANTED-wrong', `?passphrase=${passphrase}`])
     await server.retrieve(url_token + query)
   for (const value of [passphrase, 'PLANTED-wrong', '%E0%A4PLANTED']) {
@@ -68,7 +67,7 @@ async function visitEverything(server: Started, apiToken: string): Promise<strin
   await server.ask(`${pushes}/active?page=1&q=PLANTED`, { headers: auth })
   await server.ask(`${pushes}/expired?page=PLANTED`, { headers: auth })
 
-  // Files, accepted and refused.
+  // Send files, accepted and refused.
   const upload = (
     headers: Record<string, string>,
     { files = 1, ...fields }: Record<string, unknown> = {},
@@ -102,7 +101,7 @@ async function visitEverything(server: Started, apiToken: string): Promise<strin
   await server.ask(`${download.pathname}${MARK}?${MARK}`, { headers: { range: `bytes=${MARK}` } })
   tokens.push(withFile.url_token, download.pathname)
 
-  // Bodies that are refused.
+  // Send bodies that are refused.
   const json = { ...auth, 'content-type': 'application/json' }
   await post('{"push":{"payload":"PLANTED-broken"', json)
   await post(JSON.stringify({ PLANTED: { payload: MARK } }), json)
@@ -132,7 +131,7 @@ async function visitEverything(server: Started, apiToken: string): Promise<strin
   await server.create({ payload: 'javascript:PLANTED', kind: 'url' })
   await server.create({ payload: `https://user:${MARK}@example.org/${MARK}`, kind: 'url' })
 
-  // Paths, methods, hosts and credentials that are refused.
+  // Send paths, methods, hosts and credentials that are refused.
   const paths = [
     '/PLANTED',
     '/p/PLANTED',
@@ -183,7 +182,7 @@ test.each(['text', 'json'])('no secret reaches the data folder or the log (%s)',
   await waitUntil(() => server.stderr().split('\n').length > 60)
   expect(server.stderr()).not.toMatch(/ 5\d\d |"status":5\d\d/)
   expectNoTrace([{ where: 'commands', bytes: Buffer.from(printed) }, ...readTraces(server)], texts)
-  // The log of the database as a crash leaves it, and the folder after an orderly end.
+  // Searches the WAL as a crash leaves it, and the folder after an orderly end.
   await server.end('SIGKILL')
   expectNoTrace(readFolder(server.dataDir), texts)
   const next = await stage.start({ dataDir: server.dataDir, flags: ['--log-format', format] })

@@ -1,4 +1,4 @@
-// `oncebox selftest`, as a person runs it.
+// `oncebox selftest` as a command.
 
 import { afterAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
@@ -23,7 +23,7 @@ test('every promise holds on this machine, in a folder of its own', async () => 
   expect(readdirSync(folder)).toEqual([])
 })
 
-test('refuses what is no time', async () => {
+test('refuses an invalid duration', async () => {
   const { stderr, code } = await runBinary(['selftest', '--minutes', 'soon'])
   expect(code).toBe(2)
   expect(stderr).toContain('--minutes "soon": must be a number')

@@ -1,5 +1,5 @@
-// The installed service of a machine, in a private view of /etc, with the unit's command run as systemd would
-// run it.
+// The installed service of a machine, in a private mount of /etc, with the unit's command run as systemd
+// would.
 
 import { expect } from 'bun:test'
 import { existsSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { needs } from '../support/needs.ts'
 
 const stage = createStage()
 
-/** Changes to these folders are seen by the script alone. */
+/** Folders whose changes only the script sees. */
 const PRIVATE = ['/etc', '/usr/local/bin', '/var/lib']
 
 const inPrivate = needs('mount', 'systemctl', 'unshare', 'bash', 'setpriv', 'curl')
@@ -35,7 +35,7 @@ async function runPrivately(script: string) {
 }
 
 inPrivate.test(
-  'a service is installed, serves, is found by commands, and goes without its data',
+  'a service is installed, serves, is found by commands, and is removed without its data',
   async () => {
     const { out, err } = await runPrivately(`
     ${BINARY} service install --no-start --port 0 && stat -c '%a %U:%G %n' /etc/oncebox/oncebox.env
@@ -75,7 +75,7 @@ inPrivate.test(
 )
 
 if (!existsSync('/run/systemd/system'))
-  inPrivate.test('where systemd does not run, nothing is touched', async () => {
+  inPrivate.test('without systemd, nothing is changed', async () => {
     const { out, err } = await runPrivately(`${BINARY} service install; ls /usr/local/bin /etc/oncebox 2>&1`)
     expect(err).toContain('systemd does not run on this machine')
     expect(out).toContain("cannot access '/etc/oncebox'")

@@ -1,4 +1,4 @@
-// Signals of the compiled binary: what reloads, what does nothing, and a log that stays parseable.
+// Signals of the compiled binary: which reload, which do nothing, and a log that stays parseable.
 
 import { afterEach, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -22,7 +22,7 @@ test('SIGHUP, SIGUSR1 and SIGUSR2 do not end the server', async () => {
   expect(await server.end()).toBe(0)
 })
 
-test('after a rotation, SIGHUP makes the log go on in a new file without losing a line', async () => {
+test('after a rotation, SIGHUP continues the log in a new file without losing a line', async () => {
   const path = join(stage.folder(), 'oncebox.log')
   const server = await stage.start({ flags: ['--log-file', path, '--log-format', 'json'] })
   for (let i = 0; i < 20; i += 1) await (await server.ask('/robots.txt')).text()
@@ -42,7 +42,7 @@ test('after a rotation, SIGHUP makes the log go on in a new file without losing 
   expect(server.stderr()).toBe('')
 })
 
-test('with JSON every line of both outputs parses, refused starts included, and none holds the setup link', async () => {
+test('with JSON every line of both outputs parses, even of refused starts, and none contains the setup link', async () => {
   const server = await stage.start({
     flags: ['--log-format', 'json'],
     env: { ONCEBOX_NO_SUCH_THING: '1' },
@@ -58,7 +58,7 @@ test('with JSON every line of both outputs parses, refused starts included, and 
   for (const text of [server.stdout(), server.stderr()]) expect(text).not.toContain('welcome')
 })
 
-test('without the folder of its log a reload says so, and every line goes to standard error', async () => {
+test("if the log's folder is missing, a reload reports it, and all lines go to standard error", async () => {
   const folder = join(stage.folder(), 'logs')
   mkdirSync(folder)
   const server = await stage.start({ flags: ['--log-file', join(folder, 'oncebox.log')] })

@@ -1,4 +1,4 @@
-// Starting: what a person sees first, and what must not decide about it.
+// Starting: the first output, and what must not influence a start.
 
 import { afterEach, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ test('ready is four lines on standard output with the real port and the data fol
   expect((await server.ask('/up')).status).toBe(200)
 })
 
-test('the ready line and links tell the base URL when one is set', async () => {
+test('the ready line and links use the base URL if one is set', async () => {
   const server = await stage.start({ flags: ['--base-url', 'https://once.example/box/'] })
   expect(server.stdout()).toContain('links start with https://once.example/box\n')
   expect(readFileSync(linkFile(server), 'utf8')).toStartWith('https://once.example/box/welcome/')
@@ -46,14 +46,14 @@ test('with --log-format json every line of both outputs is JSON', async () => {
   expect(lines[0]).toMatchObject({ url: server.url, dataDir: server.dataDir })
 })
 
-// By its work, as the machine may be busy with others; the bench holds it to its promise.
-test('a first answer on a new data folder comes after less than a second of work', async () => {
+// Measures processor time, because the machine may be busy; the bench measures the time by the clock.
+test('the first answer on a new data folder takes less than a second of processor time', async () => {
   const server = await stage.start()
   expect((await server.create({ payload: 'x' })).status).toBe(201)
   expect(workedMsOf(server.pid)).toBeLessThan(1_000)
 })
 
-/** What would run or configure a program that reads the folder it is started in. */
+/** Files that would run code or set options in a program that reads its working directory. */
 function hostileFolder(): { cwd: string; trace: string } {
   const cwd = stage.folder()
   const trace = join(cwd, 'it-ran')
@@ -68,7 +68,7 @@ function hostileFolder(): { cwd: string; trace: string } {
   return { cwd, trace }
 }
 
-test('what lies in the folder it is started in has no effect on serving', async () => {
+test('files in the working directory have no effect on serving', async () => {
   const { cwd, trace } = hostileFolder()
   const before = readdirSync(cwd)
   const server = await stage.start({ cwd })
@@ -79,7 +79,7 @@ test('what lies in the folder it is started in has no effect on serving', async 
   expect(readdirSync(cwd)).toEqual(before)
 })
 
-test('what lies in the folder it is started in has no effect on the settings', async () => {
+test('files in the working directory have no effect on the settings', async () => {
   const { cwd, trace } = hostileFolder()
   const inside = await runBinary(['config'], { cwd })
   const outside = await runBinary(['config'], { cwd: stage.folder() })
@@ -88,7 +88,7 @@ test('what lies in the folder it is started in has no effect on the settings', a
   expect(existsSync(trace)).toBe(false)
 })
 
-test('NODE_ENV=development in the environment makes no answer talkative', async () => {
+test('NODE_ENV=development in the environment reveals no causes of errors', async () => {
   const server = await stage.start({ env: { NODE_ENV: 'development' } })
   const refused = await server.create({ payload: 'PLANTED', expire_after_days: 'PLANTED' })
   expect(refused.status).toBe(422)
@@ -125,7 +125,7 @@ test.each([
     ['EMAIL', '--name', '--data-dir'],
   ],
   [['config', '--help'], ['--data-dir']],
-])('%p tells what there is, on standard output', async (args, words) => {
+])('%p prints the help on standard output', async (args, words) => {
   const { stdout, stderr, code } = await runBinary(args)
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
   for (const word of words) expect(stdout).toContain(word)
@@ -164,12 +164,12 @@ test('all problems with flags and environment are reported together, with exit c
   expect(existsSync(dataDir)).toBe(false)
 })
 
-test('a variable that is no setting is a warning', async () => {
+test('an unknown variable causes a warning', async () => {
   const server = await stage.start({ env: { ONCEBOX_SERVICE_PORT_HTTP: '80' } })
   await server.untilLogged('ONCEBOX_SERVICE_PORT_HTTP is not a setting')
 })
 
-test('a flag wins over its variable, and a variable over the default', async () => {
+test('a flag takes precedence over its variable, and a variable over the default', async () => {
   const server = await stage.start({
     env: { ONCEBOX_PORT: '1', ONCEBOX_EXPIRE_AFTER_VIEWS_DEFAULT: '9' },
     flags: ['--expire-after-days-default=3'],
@@ -187,7 +187,7 @@ test('the message for a port in use names its flag', async () => {
   expect(stderr).not.toMatch(/^\s+at /m)
 })
 
-test('both addresses of localhost are this server, and a start is refused when somebody has one of them', async () => {
+test('the server listens on both addresses of localhost, and refuses to start if one is in use', async () => {
   // Another test must not be given the port in between.
   const server = await stage.start({ flags: ['--port', String(freePort())] })
   for (const address of ['127.0.0.1', '[::1]'])
@@ -205,7 +205,7 @@ test('both addresses of localhost are this server, and a start is refused when s
   }
 })
 
-test('a name that does not exist is reported as such, and makes no data folder', async () => {
+test('an unknown host name is reported, and no data folder is created', async () => {
   const dataDir = join(stage.folder(), 'new')
   const { code, stderr } = await stage.serve(dataDir, '--host', 'no.such.name')
   expect(code).toBe(1)

@@ -1,4 +1,4 @@
-// Stopping: requests under way may finish, nothing is left behind, and nobody idle holds it up.
+// Stopping: running requests may finish, nothing is left behind, and idle clients do not delay the stop.
 
 import { afterEach, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { untilTaken, waitUntil } from '../support/waiting.ts'
 const stage = createStage()
 afterEach(stage.clear)
 
-/** A create whose body ends when the test says so. */
+/** Sends a create whose body the test completes later. */
 async function slowCreate({ port }: Started, payload: string) {
   const body = JSON.stringify({ push: { payload } })
   let text = ''
@@ -35,7 +35,7 @@ async function slowCreate({ port }: Started, payload: string) {
   await waitUntil(() => text.includes(' 100 '))
   socket.write(body.slice(0, 10))
 
-  /** Null when the connection ends without one. */
+  /** Resolves to null when the connection ends without a response. */
   async function answer(): Promise<{ status: number; body: string } | null> {
     const whole = () => /HTTP\/1\.1 ([2-5]\d\d)[\s\S]*?\r\n\r\n(\{.*\})$/.exec(text)
     await waitUntil(() => closed || whole() !== null)
@@ -72,7 +72,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGQUIT'] as const)(
   },
 )
 
-test('no connection is accepted once it stops', async () => {
+test('a stopping server accepts no connection', async () => {
   const server = await stage.start()
   const running = await slowCreate(server, 'x')
   const exit = server.end()
@@ -89,7 +89,7 @@ test('no connection is accepted once it stops', async () => {
   expect(await exit).toBe(0)
 })
 
-test('clients that ask all the time lose no request: each one is answered, or its connection refused', async () => {
+test('clients that ask continuously lose no request: each is answered, or its connection refused', async () => {
   const { port, end } = await stage.start()
   const asking = { port, path: '/up', end: '{"up":true}' }
   const loads = Array.from({ length: 8 }, () => keepAsking(asking))
@@ -98,7 +98,7 @@ test('clients that ask all the time lose no request: each one is answered, or it
   for (const { ending, lost } of await Promise.all(loads)) expect([ending, lost]).toEqual([1, 0])
 })
 
-test('idle connections and half a request line do not hold up the end; a request that never ends does, for a while', async () => {
+test('idle connections and partial requests do not delay the stop; an endless request does until a deadline', async () => {
   const server = await stage.start()
   for (let i = 0; i < 3; i += 1) await (await server.ask('/up')).text()
   const silent = connect({ host: '127.0.0.1', port: server.port }).on('error', () => undefined)
@@ -114,7 +114,7 @@ test('idle connections and half a request line do not hold up the end; a request
   const other = await stage.start()
   const running = await slowCreate(other, 'never')
   const stop = startStopwatch()
-  // Held up, it would end as late as the other one.
+  // If it were delayed, it would end as late as the other one.
   const ended: [string, number][] = []
   await Promise.all([
     other.end().then((code) => ended.push(['with a request', code])),
@@ -133,7 +133,7 @@ test('idle connections and half a request line do not hold up the end; a request
   expect((await next.ask('/up')).status).toBe(200)
 })
 
-test('what was acknowledged while it stopped under load is there afterwards', async () => {
+test('changes acknowledged while the server stopped under load are kept', async () => {
   const server = await stage.start()
   const acknowledged: string[] = []
   let stopped = false
@@ -161,17 +161,17 @@ test('what was acknowledged while it stopped under load is there afterwards', as
   expect(acknowledged.length).toBeGreaterThan(20)
 })
 
-test('a second signal ends it at once', async () => {
+test('a second signal ends the server at once', async () => {
   const server = await stage.start()
   await slowCreate(server, 'x')
   const first = server.end()
   await untilItStops(server)
-  // The request would hold it up, and it would end with 0.
+  // Otherwise the request would delay the end, with exit code 0.
   expect(await server.end()).toBe(130)
   expect(await first).toBe(130)
 })
 
-test('a reader of the log that goes away does not end the server', async () => {
+test('the server survives when the reader of its log closes the pipe', async () => {
   const server = await stage.start()
   expect(existsSync(join(server.dataDir, 'serve.holder'))).toBe(true)
   await server.closeOutputs()

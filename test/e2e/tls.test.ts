@@ -20,7 +20,7 @@ const validity = { from: Date.now() - DAY, until: Date.now() + 30 * DAY }
 const authority = await makeAuthority({ commonName: 'test', names: ['localhost'], validity })
 const newLeaf = () => makeLeaf(authority, { names: ['localhost'], addresses: ['127.0.0.1'], validity })
 
-test('--lan serves https by an authority that is closed to others, and the next start keeps it', async () => {
+test('--lan serves https by an authority whose key others cannot read, and the next start keeps it', async () => {
   const dataDir = stage.folder()
   const flags = ['--lan', '--http-port', '0', '--mdns', 'off', '--host', '127.0.0.1']
   const server = await stage.start({ dataDir, flags })
@@ -46,12 +46,12 @@ test.if(multicast !== null)(
     const second = await stage.start({ flags })
     expect(second.stdout()).not.toContain('.local')
     await second.untilLogged(`name="${name}.local" claimant=`)
-    // Its end gives the name back.
+    // Stopping releases the name.
     expect(await first.end()).toBe(0)
   },
 )
 
-test('an authority may lie elsewhere, and a cut one is refused without touching it', async () => {
+test("the authority's file may be elsewhere; a truncated one is refused and not changed", async () => {
   const path = join(stage.folder(), 'authority.pem')
   const flags = ['--tls', 'auto', '--tls-authority-key', path]
   const server = await stage.start({ flags })
@@ -113,7 +113,7 @@ test.each([
   expect(refused.stderr).toContain(reason)
 })
 
-test('a broken certificate is refused and a renewed one served at once, under load and without a lost request', async () => {
+test('under load, a broken certificate is refused and a renewed one served at once, without a lost request', async () => {
   const first = await newLeaf()
   const files = writePair(first)
   const server = await stage.start({ flags: ['--host', '127.0.0.1', ...files.flags] })

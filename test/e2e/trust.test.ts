@@ -1,5 +1,4 @@
-// A client that meets a server with an authority of its own: compared once, pinned, and refused when it
-// changes.
+// A client and a server with an authority of its own: compared once, pinned, and refused when it changes.
 
 import { afterEach, expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
@@ -27,7 +26,7 @@ function createHome() {
     runBinary(args, { input, env: { HOME: home, XDG_CONFIG_HOME: home } })
 }
 
-test('a login without a terminal needs the fingerprint, and pins what it names', async () => {
+test('a login without a terminal needs the fingerprint, and pins that authority', async () => {
   const server = await startWithAuthority()
   await server.command(['user', 'add', 'ann@example.org', '--password-stdin'], 'correct horse battery')
   const token =
@@ -54,9 +53,9 @@ test('a login without a terminal needs the fingerprint, and pins what it names',
   expect((await run(['get', /https:\S+/.exec(stdout)?.[0] ?? ''])).stdout).toContain('a secret')
 })
 
-test('a pinned server that comes back with another authority gets nothing', async () => {
+test('a pinned server that presents another authority gets no request', async () => {
   const server = await startWithAuthority()
-  // The address of both, which no other program can get in between.
+  // Both servers use the same address, which no other program can take meanwhile.
   const wire = await startFaultProxy(server.port)
   const run = createHome()
   const login = [
@@ -77,7 +76,7 @@ test('a pinned server that comes back with another authority gets nothing', asyn
   await wire.close()
 })
 
-test('"trust --print" gives the authority of this machine and of another, without a key', async () => {
+test('"trust --print" prints the authority of this or another machine, without its key', async () => {
   const server = await startWithAuthority()
   const own = await server.command(['trust', '--print'])
   expect(readCertificate(own.stdout).fingerprint).toBe(server.fingerprint)
@@ -91,8 +90,8 @@ test('"trust --print" gives the authority of this machine and of another, withou
 })
 
 /**
- * What `oncebox trust` says to a server that shows this certificate, when the fingerprint of its authority is
- * given.
+ * Runs `oncebox trust` against a server with this certificate, giving the authority's fingerprint. Returns
+ * its message.
  */
 async function trustOf(shown: { certificate: string; key: string }, fingerprint: string) {
   const tls = { cert: shown.certificate, key: shown.key }
@@ -103,7 +102,7 @@ async function trustOf(shown: { certificate: string; key: string }, fingerprint:
   return answer
 }
 
-test('a certificate that signed itself is no authority to trust', async () => {
+test('a self-signed certificate that is no authority is not trusted', async () => {
   const shown = { certificate: testCertificate, key: testKey }
   const { code, stderr } = await trustOf(shown, readCertificate(testCertificate).fingerprint)
   expect(code).toBe(1)
@@ -118,7 +117,7 @@ async function trustNames(names: string[]) {
   return trustOf({ certificate: chain, key }, readCertificate(authority.certificate).fingerprint)
 }
 
-test('an authority for names of others, or for all, is never trusted', async () => {
+test('an authority that can vouch for foreign names or for all names is never trusted', async () => {
   for (const name of ['com', 'bank.example', 'local']) {
     const { code, stdout, stderr } = await trustNames(['localhost', name])
     expect([code, stdout]).toEqual([1, ''])
@@ -130,7 +129,7 @@ test('an authority for names of others, or for all, is never trusted', async () 
   expect((await trustNames(['localhost', 'nas.lan'])).code).toBe(0)
 })
 
-test('a machine without an authority says how to make one', async () => {
+test('without an authority on this machine, the message says how to create one', async () => {
   const { code, stderr } = await runBinary(['trust', '--print', '--data-dir', stage.folder()])
   expect(code).toBe(1)
   expect(stderr).toContain('oncebox serve --lan')

@@ -1,5 +1,4 @@
-// A Unix socket in place of a port: for a proxy of the same group, whose word counts only when it was
-// declared.
+// A Unix socket instead of a port: for a proxy of the same group, whose headers count only if it is declared.
 
 import { afterEach, expect, test } from 'bun:test'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
@@ -35,7 +34,7 @@ async function start(path: string, ...flags: string[]) {
 
 const newPath = () => join(stage.folder(), 'http.sock')
 
-test('it serves on the socket, for the group, and removes it when it stops', async () => {
+test('the server serves on the socket, for the group, and removes it when it stops', async () => {
   const path = newPath()
   const { child, ask } = await start(path)
   expect(statSync(path).mode & 0o777).toBe(0o660)
@@ -54,7 +53,7 @@ test('it serves on the socket, for the group, and removes it when it stops', asy
   expect(existsSync(path)).toBe(false)
 })
 
-test('a socket that kill -9 left is replaced; one that is listened on, and a file, are not', async () => {
+test('a stale socket is replaced after kill -9; a socket in use and a regular file are not', async () => {
   const path = newPath()
   const first = await start(path)
   first.child.kill('SIGKILL')
@@ -83,7 +82,7 @@ test('a socket that kill -9 left is replaced; one that is listened on, and a fil
   ])
 })
 
-test('forwarding headers count with --trusted-proxy unix alone', async () => {
+test('forwarding headers count only with --trusted-proxy unix', async () => {
   const headers = {
     host: 'once.example',
     'x-forwarded-for': '203.0.113.9',
@@ -102,7 +101,7 @@ test('forwarding headers count with --trusted-proxy unix alone', async () => {
   expect(ready).toEqual({ ready: true })
 })
 
-/** A socket that hears what systemd would hear. */
+/** A socket that receives the notifications for systemd. */
 async function listenForStates(path: string) {
   const child = Bun.spawn(['python3', '-c', HEAR, path], { stdout: 'pipe' })
   children.push(child)
@@ -129,7 +128,7 @@ while True:
     if state == 'STOPPING=1': break
 `
 
-needs('python3').describe('systemd is told of readiness, life, reloads and the end', () => {
+needs('python3').describe('the server notifies systemd of readiness, watchdog, reloads and the stop', () => {
   test.each(['path', 'abstract name'])('at a %s', async (kind) => {
     const name = kind === 'path' ? join(stage.folder(), 'notify') : `@oncebox-test-${process.pid}`
     const hearing = await listenForStates(name)
@@ -145,7 +144,7 @@ needs('python3').describe('systemd is told of readiness, life, reloads and the e
   })
 })
 
-test('an address of systemd that leads nowhere does not matter', async () => {
+test('an unreachable NOTIFY_SOCKET is ignored', async () => {
   const server = await stage.start({ env: { NOTIFY_SOCKET: '/no/such/socket' } })
   expect((await server.ask('/up')).status).toBe(200)
 })

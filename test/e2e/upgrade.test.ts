@@ -1,5 +1,5 @@
-// The program replaces itself by a signed file that starts here, is kept whole whatever happens, and is taken
-// back.
+// The program replaces itself by a signed release that starts here, atomically, and can return to the former
+// one.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
@@ -26,10 +26,10 @@ afterEach(stage.clear)
 
 const { publicKey, signBytes } = createSigner()
 const own = `${process.platform === 'darwin' ? 'macos' : process.platform}-${process.arch}`
-/** A release that is refused, or not looked at, before it would start. */
+/** A release that is refused before it would be started. */
 const SMALL = Buffer.alloc(8192, 'a release ')
 
-/** A program in a folder of its own, with data, and a release of version 99 beside it. */
+/** Sets up a program in a folder of its own, with data, and a release of version 99 beside it. */
 async function install(bytes: Uint8Array = SMALL) {
   const folder = stage.folder()
   chmodSync(folder, 0o755)
@@ -73,7 +73,7 @@ const programsIn = (folder: string) =>
     .filter((name) => name.startsWith('oncebox'))
     .sort()
 
-test('a release takes the place of the program while the server runs, and is taken back', async () => {
+test('a release replaces the program while the server runs, and the former program can be restored', async () => {
   const { folder, program, dataDir, run, upgrade } = await install(readFileSync(BINARY))
   const server = await stage.start({ dataDir })
   const { stdout, stderr, code } = await upgrade()
@@ -89,7 +89,7 @@ test('a release takes the place of the program while the server runs, and is tak
   expect((await run(['upgrade', '--back'])).stderr).toContain('There is no former program')
 }, 180_000)
 
-test('beside PostgreSQL the program is replaced and taken back all the same', async () => {
+test('with PostgreSQL, the program is replaced and restored as well', async () => {
   const { release, run, upgrade } = await install(readFileSync(BINARY))
   const server = ['--database-url', 'postgres://oncebox@db.example/boxes']
   const { stdout, code } = await upgrade(release, ...server)
@@ -98,10 +98,9 @@ test('beside PostgreSQL the program is replaced and taken back all the same', as
   expect((await run(['upgrade', '--back', ...server])).stdout).toContain('again')
 }, 180_000)
 
-test('kill -9 in the middle leaves the program, and the next upgrade clears what is left', async () => {
+test('kill -9 during an upgrade leaves the program, and the next upgrade removes the leftovers', async () => {
   const { folder, program, dataDir, release, upgrade } = await install()
-  // A program that never comes to its end, so that the upgrade is in its middle. It ends once nobody reads it
-  // any more.
+  // A program that does not end until its reader is gone keeps the upgrade in its middle.
   const endless = Buffer.from('#!/bin/sh\nwhile echo; do sleep 0.1; done\n')
   writeFileSync(release, endless)
   writeFileSync(`${release}.minisig`, signBytes(endless, `oncebox 99.0.0 ${own}`))
@@ -123,14 +122,14 @@ test('kill -9 in the middle leaves the program, and the next upgrade clears what
   expect(programsIn(folder)).toEqual(['oncebox'])
 }, 180_000)
 
-test('without keys of its own the program refuses every release', async () => {
+test('a program built without release keys refuses every release', async () => {
   const { folder, release, run } = await install()
   const { code, stderr } = await run(['upgrade', release])
   expect([code, stderr]).toEqual([1, expect.stringContaining('--public-key')])
   expect(programsIn(folder)).toEqual(['oncebox'])
 })
 
-describe('nothing changes for a release', () => {
+describe('nothing changes when a release is refused', () => {
   type Installed = Awaited<ReturnType<typeof install>>
   test.each<[string, (installed: Installed) => void, string]>([
     [
@@ -237,7 +236,7 @@ describe('data that an update has changed', () => {
     const copy = join(installed.dataDir, `before-update-from-${row?.user_version}.db`)
     database.run('VACUUM INTO ?', [copy])
     database.close()
-    /** As a migration of a later version leaves it. */
+    /** Changes the database as a migration of a later version would. */
     const end = () => {
       const migrated = openDatabase()
       migrated.run('PRAGMA busy_timeout = 5000')
@@ -247,7 +246,7 @@ describe('data that an update has changed', () => {
     return { ...installed, copy, end }
   }
 
-  test('keeps the former program from being taken back where no copy is left', async () => {
+  test('prevents a return to the former program if no copy of the database is left', async () => {
     const { run, copy, end } = await makeNewer()
     rmSync(copy)
     end()
@@ -256,7 +255,7 @@ describe('data that an update has changed', () => {
     expect(stderr).toContain('Nothing was changed')
   })
 
-  test('goes back with it to the copy of before, once that was agreed to', async () => {
+  test('is rolled back to the copy from before the update, after a confirmation', async () => {
     const { folder, dataDir, run, copy, end } = await makeNewer()
     end()
     const asked = await run(['upgrade', '--back'])
@@ -273,7 +272,7 @@ describe('data that an update has changed', () => {
     expect((await server.ask('/up')).status).toBe(200)
   }, 180_000)
 
-  test('stays while a server uses it', async () => {
+  test('is not rolled back while a server uses it', async () => {
     const { folder, dataDir, run, copy, end } = await makeNewer()
     const server = await stage.start({ dataDir })
     writeFileSync(copy, '')

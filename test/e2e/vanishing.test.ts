@@ -1,7 +1,7 @@
-// Soon after a push expired nothing in the data folder opens it any more: within ten seconds, as tests that
-// move the timers show.
+// Soon after a push has expired, nothing in the data folder opens it any more. Tests that move the timers
+// show that this takes at most ten seconds.
 //
-// What opens a push is its wrapped data key; the sealed payload is looked for beside it.
+// A push is opened by its wrapped data key. The tests search for that and for the sealed payload.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
@@ -14,11 +14,11 @@ import { untilTaken, waitUntil } from '../support/waiting.ts'
 const stage = createStage()
 afterEach(stage.clear)
 
-/** From the moment in which a push is made to end soon: enough to look at it before. */
+/** Time until a push expires that was made to expire soon: enough to inspect it before. */
 const SOON_MS = 5_000
-/** Rows larger than this keep their sealed payload on pages of their own, which are wiped as a whole. */
+/** Rows larger than this keep their sealed payload on overflow pages, which are wiped as a whole. */
 const OWN_PAGES = 8_000
-/** Format, key number and nonce come before what is random. */
+/** Length of format, key number and nonce, which precede the random bytes. */
 const HEAD_BYTES = 14
 const PIECE_BYTES = 24
 
@@ -28,7 +28,7 @@ type Stored = { urlToken: string; sealed: Sealed }
 
 type Making = { push?: object; headers?: Record<string, string> }
 
-/** Creates pushes of such sizes, one after another, and reads from the database what opens each. */
+/** Creates pushes of these sizes, and reads each one's wrapped key from the database. */
 async function createPushes(
   server: Started,
   sizes: number[],
@@ -49,7 +49,7 @@ async function createPushes(
   return urlTokens.map((urlToken, index) => ({ urlToken, sealed: sealed[index]! }))
 }
 
-/** By its last view or by deletion, in turn. */
+/** Expires pushes by their last view and by deletion, in turn. */
 async function expireAll(server: Started, doomed: Stored[]): Promise<void> {
   for (const [index, { urlToken }] of doomed.entries()) {
     const init = index % 2 === 0 ? {} : { method: 'DELETE' }
@@ -58,7 +58,7 @@ async function expireAll(server: Started, doomed: Stored[]): Promise<void> {
   }
 }
 
-/** What of the pushes is still in the data folder, by what it is and where. */
+/** Returns the keys and payloads of the pushes that are still in the data folder, and where. */
 function remnants(server: Started, pushes: Stored[]): string[] {
   const needles = pushes.flatMap(({ sealed: { wrapped_key, payload } }, index) => {
     const piece = (what: string, bytes: Uint8Array) => ({ name: `${what} of push ${index}`, bytes })
@@ -76,7 +76,7 @@ function remnants(server: Started, pushes: Stored[]): string[] {
 const expectGone = (server: Started, doomed: Stored[]) =>
   waitUntil(() => remnants(server, doomed).length === 0, 500)
 
-/** Looks again: what is moved from the log to the database just then is missed in both. */
+/** Searches twice, because a checkpoint between the reads of WAL and database hides bytes from both. */
 const expectFound = (server: Started, pushes: Stored[]) =>
   waitUntil(() => remnants(server, pushes).length >= pushes.length)
 
@@ -87,7 +87,7 @@ function shuffled<T>(list: T[]): T[] {
     .map(({ item }) => item)
 }
 
-test('pushes of all sizes that expire in any order are gone, and the others are not', async () => {
+test('pushes of all sizes that expire in any order vanish, and the others remain', async () => {
   const server = await stage.start()
   const sizes = [10, 200, 900, 3_000, 5_000, 20_000, 200_000]
   const pushes = await createPushes(
@@ -106,8 +106,7 @@ test('pushes of all sizes that expire in any order are gone, and the others are 
   }
 })
 
-// Database pages that empty are merged with their neighbours: what was on them is copied, and the copies have
-// to go too.
+// SQLite merges emptying pages with their neighbours: the copied bytes must be wiped as well.
 test('neighbours that expire a few at a time leave no copies behind', async () => {
   const server = await stage.start()
   const pushes = await createPushes(
@@ -123,8 +122,8 @@ test('neighbours that expire a few at a time leave no copies behind', async () =
 })
 
 /**
- * Moves what lies in the database to its end, and returns that moment: the shortest life that can be asked
- * for is a quarter of an hour.
+ * Moves the expiry of pushes in the database and returns it, because the shortest duration of the API is a
+ * quarter of an hour.
  */
 function endSoon(server: Started, statement: string): number {
   const end = Date.now() + SOON_MS
@@ -135,27 +134,27 @@ function endSoon(server: Started, statement: string): number {
   return end
 }
 
-test('pushes that expired by time are gone soon, however rare sweeps are', async () => {
+test('pushes that expired by time vanish soon, however rare sweeps are', async () => {
   const server = await stage.start({ flags: ['--sweep-every', '1h'] })
   const push = { expire_after_duration: 0, expire_after_views: 5 }
   const open = await createPushes(server, [100, 10_000], { push })
   const withPassphrase = await createPushes(server, [100, 10_000], {
     push: { ...push, passphrase: 'open sesame' },
   })
-  // What the first sweep may have found is not what this is about.
+  // Ignores what the first sweep may have removed.
   await Bun.sleep(1_500)
   const all = [...open, ...withPassphrase]
   await expectFound(server, all)
   const end = endSoon(server, 'UPDATE pushes SET expires_at = ?')
   const { expired } = await (await server.retrieve(open[0]!.urlToken)).json()
-  // A busy machine may answer after the end.
+  // A busy machine may answer after the push has expired.
   if (Date.now() < end) expect(expired).toBe(false)
   await expectGone(server, all)
   await waitUntil(() => Bun.file(join(server.dataDir, 'oncebox.db-wal')).size === 0)
   expect((await (await server.retrieve(open[0]!.urlToken)).json()).expired).toBe(true)
 }, 600_000)
 
-test('files go with the time of their push, and with the grants of a last view', async () => {
+test('files vanish when their push expires by time, and when the grants of a last view end', async () => {
   const server = await stage.start({ flags: ['--sweep-every', '1h'] })
   const email = 'ann@example.org'
   await server.command(['user', 'add', email, '--password-stdin'], 'long enough password')
@@ -174,7 +173,7 @@ test('files go with the time of their push, and with the grants of a last view',
   await waitUntil(() => stored().length === 0)
 }, 600_000)
 
-test('what an account pushed is gone once it is removed by a command', async () => {
+test('the pushes of an account vanish when a command removes it', async () => {
   const server = await stage.start()
   const email = 'ann@example.org'
   await server.command(['user', 'add', email, '--password-stdin'], 'long enough password')
@@ -185,7 +184,7 @@ test('what an account pushed is gone once it is removed by a command', async () 
   await expectGone(server, owned)
 })
 
-test('files of a deleted push and of an interrupted upload are gone', async () => {
+test('files of a deleted push and of an interrupted upload vanish', async () => {
   const server = await stage.start()
   const email = 'ann@example.org'
   await server.command(['user', 'add', email, '--password-stdin'], 'long enough password')
