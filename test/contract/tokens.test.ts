@@ -38,7 +38,11 @@ describe('a token', () => {
       () => ({ 'x-user-token': owner, 'x-user-email': 'nobody@example.org' }),
       200,
     ],
-    ['beside Basic, which is not ours', () => ({ 'x-user-token': owner, authorization: 'Basic YTpi' }), 200],
+    [
+      'beside Basic credentials of a proxy',
+      () => ({ 'x-user-token': owner, authorization: 'Basic YTpi' }),
+      200,
+    ],
     ['beside a Digest', () => ({ 'x-user-token': owner, authorization: 'Digest username="a"' }), 200],
     ['of another account', () => ({ authorization: `Bearer ${other}` }), 403],
     ['missing', () => ({}), 401],
@@ -46,9 +50,9 @@ describe('a token', () => {
     ['as an address alone', () => ({ 'x-user-email': 'owner@example.org' }), 401],
     ['that is wrong', () => ({ authorization: 'Bearer obx_wrong' }), 401],
     ['that is empty', () => ({ authorization: 'Bearer' }), 401],
-    ['in another case', () => ({ authorization: `Bearer ${owner.toUpperCase()}` }), 401],
-    ['that is cut', () => ({ authorization: `Bearer ${owner.slice(0, -1)}` }), 401],
-    ['that is longer', () => ({ authorization: `Bearer ${owner}0` }), 401],
+    ['in upper case', () => ({ authorization: `Bearer ${owner.toUpperCase()}` }), 401],
+    ['that is truncated', () => ({ authorization: `Bearer ${owner.slice(0, -1)}` }), 401],
+    ['with an extra character', () => ({ authorization: `Bearer ${owner}0` }), 401],
     ['without its scheme', () => ({ authorization: owner }), 200],
     ['as Token', () => ({ authorization: `Token ${owner}` }), 200],
     ['as token=', () => ({ authorization: `Token token=${owner}` }), 200],
@@ -60,25 +64,17 @@ describe('a token', () => {
     ['as the user of any password', () => ({ authorization: basic(`${owner}:x-oauth-basic`) }), 200],
     ['as the only word of Basic', () => ({ authorization: basic(owner) }), 200],
     ['as the only word of Basic and a line break', () => ({ authorization: basic(`${owner}\n`) }), 200],
-    ['as Basic that nobody encoded', () => ({ authorization: `basic ${owner}` }), 200],
+    ['as unencoded Basic', () => ({ authorization: `basic ${owner}` }), 200],
     ['without its padding', () => ({ authorization: basic(`a:${owner}`).replaceAll('=', '') }), 200],
     ['of another account in Basic', () => ({ authorization: basic(`a:${other}`) }), 403],
     ['that is wrong, without a scheme', () => ({ authorization: 'obx_wrong' }), 401],
     ['that is wrong, in Basic', () => ({ authorization: basic('a:obx_wrong'), 'x-user-token': owner }), 401],
     ['that is wrong, as the user of Basic', () => ({ authorization: basic('obx_wrong:') }), 401],
-    [
-      'that is wrong, beside one that is not',
-      () => ({ authorization: 'obx_wrong', 'x-user-token': owner }),
-      401,
-    ],
+    ['that is wrong, beside a right one', () => ({ authorization: 'obx_wrong', 'x-user-token': owner }), 401],
     ['as Token that is wrong', () => ({ authorization: 'Token nonsense', 'x-user-token': owner }), 401],
     ['as Token that is empty', () => ({ authorization: 'Token', 'x-user-token': owner }), 401],
     ['as token= that is empty', () => ({ authorization: 'Token token=""', 'x-user-token': owner }), 401],
-    [
-      'in a scheme that nobody knows',
-      () => ({ authorization: `ApiKey ${owner}`, 'x-user-token': owner }),
-      401,
-    ],
+    ['in an unknown scheme', () => ({ authorization: `ApiKey ${owner}`, 'x-user-token': owner }), 401],
     ['beside a Basic in one header', () => ({ authorization: `Basic YTpi, Bearer ${owner}` }), 401],
     ['beside a proxy’s Basic alone', () => ({ authorization: basic('proxy:secret') }), 401],
     ['in X-User-Token beside a word', () => ({ authorization: 'whatever', 'x-user-token': owner }), 200],
@@ -94,7 +90,7 @@ describe('a token', () => {
       200,
     ],
     [
-      'in Basic decides over X-User-Token',
+      'in Basic takes precedence over X-User-Token',
       () => ({ authorization: basic(`${other}:`), 'x-user-token': owner }),
       403,
     ],
@@ -157,7 +153,7 @@ describe('creating', () => {
   })
 
   test.each(['Basic YTpi', 'Negotiate YII=', 'Digest username="ann"', 'Basic !!!', 'Basic'])(
-    'with %s, which is another scheme, makes an anonymous push',
+    'with %s, which holds no API token, makes an anonymous push',
     async (authorization) => {
       expect(await create(authorization)).toEqual({ status: 201, isOwned: false, entries: 1 })
     },

@@ -42,18 +42,23 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
     return answer(content, { ...plain(guest), title })
   }
 
-  async function showForm(guest: Guest, urlToken: string, why: Why | null = null, payload = '') {
+  async function showForm(
+    guest: Guest,
+    urlToken: string,
+    refusal: AnswerRefusal | null = null,
+    payload = '',
+  ) {
     const asked = await requests.findAsked(urlToken)
     if (asked === null) return showOver(guest)
-    const { status = 200, headers = {} } = why ?? {}
+    const { status = 200, headers = {} } = refusal ?? {}
     const idempotencyKey = keyIn(guest) ?? newIdempotencyKey()
-    const content = <Answer {...{ guest, asked, limits, idempotencyKey, payload, why }} />
+    const content = <Answer {...{ guest, asked, limits, idempotencyKey, payload, refusal }} />
     return answer(content, {
       ...plain(guest),
       status,
       headers,
       script: 'answer',
-      languageSwitch: why === null,
+      languageSwitch: refusal === null,
     })
   }
 
@@ -83,9 +88,9 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
       await receiveAnswer({ exchange, sink: { ...begun, complete }, onPart }).finally(begun.end)
     } catch (cause) {
       if (isDomainError(cause, 'gone')) return showOver(guest)
-      const why = isDomainError(cause) ? explain(cause, guest) : null
-      if (why === null) throw cause
-      return showForm(guest, url_token, why, payload)
+      const refusal = isDomainError(cause) ? explain(cause, guest) : null
+      if (refusal === null) throw cause
+      return showForm(guest, url_token, refusal, payload)
     }
     return leadTo(guest, `${PAGES.answer.href({ url_token })}?done=sent`)
   }
@@ -100,20 +105,20 @@ function keyIn({ query }: Guest): string | null {
 }
 
 /** Returns null for a refusal that the form does not explain. */
-function explain(cause: DomainError, guest: Guest): Why | null {
+function explain(cause: DomainError, guest: Guest): AnswerRefusal | null {
   const { say } = guest
   const { passphrase } = cause.details
   if (passphrase !== undefined) {
     const problems = { passphrase: say(`passphrase_${passphrase}`) }
     return { status: 422, message: say('answer_problems'), problems }
   }
-  const why = cause.code === 'conflict' ? null : explainRefusal(cause, guest)
-  if (why === null) return null
-  if (cause.details.isHeld) return { ...why, message: say('answer_held'), problems: {} }
-  if (cause.details.isLocked) return { ...why, message: say('answer_locked'), problems: {} }
-  const message = cause.code === 'invalid' ? say('answer_problems') : why.message
+  const refusal = cause.code === 'conflict' ? null : explainRefusal(cause, guest)
+  if (refusal === null) return null
+  if (cause.details.isHeld) return { ...refusal, message: say('answer_held'), problems: {} }
+  if (cause.details.isLocked) return { ...refusal, message: say('answer_locked'), problems: {} }
+  const message = cause.code === 'invalid' ? say('answer_problems') : refusal.message
   const advice = isOutage(cause) ? say('outage_retry') : undefined
-  return { ...why, message, advice, problems: problemTexts(why.problems ?? {}, guest.words) }
+  return { ...refusal, message, advice, problems: problemTexts(refusal.problems ?? {}, guest.words) }
 }
 
 type AnswerProps = {
@@ -123,11 +128,11 @@ type AnswerProps = {
   idempotencyKey: string
   payload: string
   /** Set if the form is shown again. */
-  why: Why | null
+  refusal: AnswerRefusal | null
 }
 
 /** The problems of a refused answer, by the id of the field. */
-type Why = {
+type AnswerRefusal = {
   status: number
   message: string
   advice?: string | undefined
@@ -136,7 +141,7 @@ type Why = {
 }
 
 function Answer(props: AnswerProps) {
-  const { guest, asked, why, idempotencyKey } = props
+  const { guest, asked, refusal, idempotencyKey } = props
   const { recipient, expiresAt } = asked
   const { words, say } = guest
   return (
@@ -149,10 +154,10 @@ function Answer(props: AnswerProps) {
         </section>
       )}
       <p>{sayHost('answer_lead', guest)}</p>
-      {why && (
+      {refusal && (
         <Notice kind="refused">
-          <p>{why.message}</p>
-          {why.advice && <p>{why.advice}</p>}
+          <p>{refusal.message}</p>
+          {refusal.advice && <p>{refusal.advice}</p>}
         </Notice>
       )}
       <form
@@ -189,8 +194,8 @@ function Answer(props: AnswerProps) {
 }
 
 /** The passphrase comes first, so that no files are uploaded with a wrong one. */
-function Fields({ guest: { words }, asked, limits, payload, why }: AnswerProps) {
-  const problems: Why['problems'] = why?.problems ?? {}
+function Fields({ guest: { words }, asked, limits, payload, refusal }: AnswerProps) {
+  const problems: AnswerRefusal['problems'] = refusal?.problems ?? {}
   const { say } = words
   return (
     <>
