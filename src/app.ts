@@ -109,12 +109,12 @@ function logStart(config: Config, log: Log): void {
 /** Loads the metrics library only with --metrics-listen. */
 const loadMetrics = () => import('./operating/metrics.ts')
 
-type Opened = ServedConfig & Logging & { branding: Branding; store: OpenedStore; metrics: Metrics | null }
+type InstanceParts = ServedConfig & Logging & { branding: Branding; store: OpenedStore; metrics: Metrics | null }
 
 /**
  * Starts everything on an open store. The jobs start last: if this throws, only the store has to be closed.
  */
-async function runOn(opened: Opened, ports: InstancePorts) {
+async function runOn(opened: InstanceParts, ports: InstancePorts) {
   const { config, store, log } = opened
   const { listAddresses } = ports.network
   const isAlone = store.database === null

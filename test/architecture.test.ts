@@ -82,7 +82,10 @@ test('rooms import only what the table allows', () => {
 /** The rooms of use cases, which act on pushes and accounts. */
 const USE_CASES = ['pushes', 'accounts', 'requests', 'notices']
 
-/** A contract imports the domain and other contracts; `contract.ts` also the operations, whose types it infers. */
+/**
+ * A contract imports the domain, other contracts, and, in `contract.ts`, the operations whose types it
+ * infers.
+ */
 const CONTRACT_IMPORTS = /^\.\.\/domain\/|^\.\/(\w+-)?contract\.ts$/
 const OPERATIONS = ['./operations.ts', './pushes/imports.ts']
 

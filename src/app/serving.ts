@@ -16,7 +16,7 @@ import {
 } from '../store/folder/notes.ts'
 import { asOwner } from '../store/folder/ownership.ts'
 
-export type Serving = NonNullable<ReturnType<typeof findServing>>
+export type LocalServer = NonNullable<ReturnType<typeof findServing>>
 
 /**
  * Returns the server that holds a folder; null when there is none, or it does not listen yet. `setupLink`

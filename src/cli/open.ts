@@ -1,7 +1,7 @@
 // `oncebox open` opens the server of a data folder in the browser; `oncebox health` checks that it answers.
 
 import { existsSync } from 'node:fs'
-import type { Serving } from '../app/serving.ts'
+import type { LocalServer } from '../app/serving.ts'
 import { isDomainError } from '../domain/errors.ts'
 import { placesFor } from '../install/places.ts'
 import type { Config } from '../settings/table.ts'
@@ -30,7 +30,7 @@ export async function open(given: CommandInput<{ stop: boolean }, Config>): Prom
 
 type OpenContext = { config: Config; shell: Shell }
 
-type ServerToShow = Pick<Serving, 'url' | 'socket' | 'setupLink'>
+type ServerToShow = Pick<LocalServer, 'url' | 'socket' | 'setupLink'>
 
 async function show({ url, socket, setupLink }: ServerToShow, { config, shell }: OpenContext): Promise<void> {
   if (socket !== null) {
@@ -50,7 +50,7 @@ async function show({ url, socket, setupLink }: ServerToShow, { config, shell }:
   close()
 }
 
-function stop(serving: Serving | null, { config, shell }: OpenContext): void {
+function stop(serving: LocalServer | null, { config, shell }: OpenContext): void {
   const isStopped = serving !== null && shell.stopProcess(serving.pid)
   if (!isStopped) throw new CommandFailure(`No server runs on ${config.dataDir}.`)
 }

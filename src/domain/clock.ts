@@ -61,8 +61,8 @@ export function createClock(options: ClockOptions) {
   const expected = () => Math.max(latest, reckoned())
 
   /**
-   * Returns the time, never less than an earlier reading, so that a clock set back does not revive expired
-   * pushes.
+   * Returns the time, never less than an earlier reading, so that turning the clock back does not revive
+   * expired pushes.
    */
   function now(): number {
     const time = systemNow()

@@ -198,7 +198,7 @@ const SLICE = 50_000
 /** Reading a push takes as long as folding this many bytes. */
 const READ_BYTES = 200
 
-type Reading = {
+type TextReader = {
   store: Pick<Store, 'lists' | 'damage'>
   /** Throws DamageError. */
   open: (sealed: SealedTexts) => { name: string; note: string }
@@ -207,7 +207,7 @@ type Reading = {
 /** Yields the folded texts of these pushes, opened in batches. Reports damaged ones and skips them. */
 export async function* readFolded(
   ids: readonly number[],
-  { store, open }: Reading,
+  { store, open }: TextReader,
 ): AsyncGenerator<FoldedTexts> {
   let left = SLICE
 

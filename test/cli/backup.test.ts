@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
-import type { Serving } from '../../src/app/serving.ts'
+import type { LocalServer } from '../../src/app/serving.ts'
 import { readMembers } from '../support/backup.ts'
 import { useLightScrypt } from '../support/light-scrypt.ts'
 import { openTestStore } from '../support/store.ts'
@@ -69,7 +69,7 @@ test('without FILE, adds a backup to --backup-dir, encrypted as the settings say
 })
 
 describe('without FILE beside a running server', () => {
-  const serving = (settings: Serving['settings']): Serving => ({
+  const serving = (settings: LocalServer['settings']): LocalServer => ({
     ...{ pid: 1, url: 'http://localhost:5100', socket: null, setupLink: null, settings },
     isUp: async () => true,
   })
@@ -103,7 +103,7 @@ describe('without FILE beside a running server', () => {
     expect(readdirSync(room).sort()).toEqual(['oncebox-backup-1970-01-01T00-00-00Z.tar', 'own', 'x.tar'])
   })
 
-  test.each<[string, Serving['settings']]>([
+  test.each<[string, LocalServer['settings']]>([
     ['cannot be read', null],
     ['make no sense', noted({ 'backup-dir': '/mnt/b', 'backup-keep': 'x' })],
   ])('makes no backup when its settings %s, and names the remedy', async (_, settings) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Serving } from '../../src/app/serving.ts'
+import type { LocalServer } from '../../src/app/serving.ts'
 import { createTrial, type Trial } from './trial.ts'
 
 const RUNNING: Serving = {

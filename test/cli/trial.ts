@@ -3,7 +3,7 @@
 import { openClient } from '../../src/app/clients.ts'
 import type { Finding } from '../../src/app/doctor/doctor.ts'
 import { importCommand } from '../../src/app/import-command.ts'
-import type { Serving } from '../../src/app/serving.ts'
+import type { LocalServer } from '../../src/app/serving.ts'
 import type { App } from '../../src/cli/app.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import type { Shell } from '../../src/cli/shell.ts'
@@ -122,7 +122,7 @@ function createMemoryApp() {
     reloaded: 0,
     findings: [] as Finding[],
     keptLink: null as string | null,
-    serving: null as Serving | null,
+    serving: null as LocalServer | null,
     serverOnPort: null as string | null,
     fail: (_: Error) => {},
   }

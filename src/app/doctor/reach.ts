@@ -70,10 +70,10 @@ async function tryPorts({ config, network, isServed }: DoctorTarget): Promise<Lo
   return taken ?? fine(`Port ${port} is free; no server runs.`)
 }
 
-type Wanted = { address: string; port: number; flag: string; host: string }
+type PortToTry = { address: string; port: number; flag: string; host: string }
 
 /** Returns null for a free port. */
-async function tryPort(wanted: Wanted): Promise<Looked> {
+async function tryPort(wanted: PortToTry): Promise<Looked> {
   const { address, port } = wanted
   const code = await new Promise<string | null>((resolve) => {
     const server = createServer().once('error', (cause) => resolve(codeOf(cause)))

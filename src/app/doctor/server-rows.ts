@@ -13,14 +13,14 @@ import { warnAboutTls } from '../../store/postgres/reaching/address.ts'
 import type { DoctorTarget } from './place.ts'
 import { lookAtKey, type Rows } from './rows.ts'
 
-type Opened = Awaited<ReturnType<typeof openServerDatabase>>
+type ServerDatabase = Awaited<ReturnType<typeof openServerDatabase>>
 
 export async function lookAtServerRows(
   { address, keyFile }: DatabaseSettings,
   place: DoctorTarget,
 ): Promise<Rows> {
   const { folder, now } = place
-  let opened: Opened | null = null
+  let opened: ServerDatabase | null = null
   let lookAtDatabase = (): Verdict | Promise<Verdict> => warning('The database is empty.', START)
   try {
     if (await holdsTables(address)) {
@@ -54,7 +54,7 @@ export async function lookAtServerRows(
 const START = 'Start "oncebox serve" once, which makes the tables.'
 const SEE = 'See docs/beyond-one-machine.md.'
 
-async function judgeServerClock({ steps, now }: Opened, here: number): Promise<Verdict> {
+async function judgeServerClock({ steps, now }: ServerDatabase, here: number): Promise<Verdict> {
   const { mark, doubted } = await steps.read(readClockMark)
   const doubt = doubted === null ? null : { said: doubted, expected: mark }
   return judgeClock({ doubt, here, was: now(), isOnServer: true })
