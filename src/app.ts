@@ -109,7 +109,8 @@ function logStart(config: Config, log: Log): void {
 /** Loads the metrics library only with --metrics-listen. */
 const loadMetrics = () => import('./operating/metrics.ts')
 
-type InstanceParts = ServedConfig & Logging & { branding: Branding; store: OpenedStore; metrics: Metrics | null }
+type InstanceParts = ServedConfig &
+  Logging & { branding: Branding; store: OpenedStore; metrics: Metrics | null }
 
 /**
  * Starts everything on an open store. The jobs start last: if this throws, only the store has to be closed.

@@ -134,12 +134,7 @@ export function createOwnerLists({ store, keyring, now }: Options) {
       .map(({ id }) => id)
     const page = await present(await store.lists.listByIds({ ownerId: account.id, ids: shown }))
     const isCut = live.isCut || expired.isCut
-    return {
-      ...page,
-      damaged: Math.max(page.damaged, damaged),
-      matching: matching.length,
-      isCut,
-    }
+    return { ...page, damaged: Math.max(page.damaged, damaged), matching: matching.length, isCut }
   }
 
   /** Resolves to the folded names of the pushes that contain all words, and the number of damaged ones. */

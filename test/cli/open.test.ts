@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { LocalServer } from '../../src/app/serving.ts'
 import { createTrial, type Trial } from './trial.ts'
 
-const RUNNING: Serving = {
+const RUNNING: LocalServer = {
   pid: 4711,
   url: 'http://localhost:5200',
   socket: null,
