@@ -68,7 +68,7 @@ test('a refused form keeps what was typed, and shows the problems', async () => 
   expect(html).toContain('sends messages only to hosts that its administrator lists')
 })
 
-test('administrators have webhooks for the whole server, which others cannot see or change, and which get no name', async () => {
+test('administrators have webhooks for the whole server, hidden from others, whose events carry no name', async () => {
   expect((await ann?.get('/admin/webhooks'))?.status).toBe(403)
   expect((await ann?.post('/admin/webhooks', { url: receiver.url() }))?.status).toBe(403)
   const made = await textOf(
