@@ -27,7 +27,7 @@ import { describeMachine, formatTable, type Row } from './bench/table.ts'
 const DIST = join(import.meta.dir, '..', 'dist')
 const BINARY = join(DIST, process.platform === 'win32' ? 'oncebox.exe' : 'oncebox')
 
-/** Of fewer, some would lose their last view while they are retrieved. */
+/** With fewer pushes, some would lose their last view during the retrieves. */
 const FEWEST_AMONG = 20_000
 
 const USAGE = `npm run bench -- [options]
@@ -52,7 +52,7 @@ interface Options {
   readonly parent: string | undefined
 }
 
-/** Null when only help is asked for. */
+/** Returns null when only help is asked for. */
 function readOptions(): Options | null {
   const { values } = parseArgs({
     options: {

@@ -1,5 +1,5 @@
-// Tries the built binary with real servers of objects: `bun scripts/buckets.ts [versitygw] [minio]
-// [radosgw]`, those that are installed without names. Run by hand; the tests use s3rver.
+// Tests the built binary with real object stores: `bun scripts/buckets.ts [versitygw] [minio] [radosgw]`, by
+// default with all that are installed. Run by hand; the tests use s3rver.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

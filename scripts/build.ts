@@ -7,7 +7,7 @@ import { compile, PROJECT, VERSION } from './compile.ts'
 import { writeSbom } from './sbom.ts'
 import { writeDeclaration } from './words.ts'
 
-/** The path of the executable: `dist/oncebox` for this system, else with the target in its name. */
+/** Returns the path of the executable: `dist/oncebox` for this system, else with the target in its name. */
 function outputFor(target: string | undefined): string {
   const system = target?.replace(/^bun-/, '')
   const isWindows = system === undefined ? process.platform === 'win32' : system.startsWith('windows')

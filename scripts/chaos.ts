@@ -44,7 +44,7 @@ ${SCENARIOS.map(({ name, what, rounds }) => `  ${name.padEnd(13)}  ${what} (${ro
 
 type Options = { scenarios: readonly Scenario[]; rounds: number | null; nodes: number; seed: number }
 
-/** Null when only help is asked for. */
+/** Returns null when only help is asked for. */
 function readOptions(): Options | null {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -74,7 +74,7 @@ function positive(flag: string, text: string): number {
   return value
 }
 
-/** Resolves to whether it kept its promise. */
+/** Runs a scenario. Resolves to whether all promises were kept. */
 async function run(scenario: Scenario, { rounds, nodes, seed }: Options): Promise<boolean> {
   console.log(`\n${scenario.name}: ${scenario.what} (seed ${seed})`)
   const otherBinary = scenario === upgrade ? await buildNextVersion() : BINARY

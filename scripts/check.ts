@@ -14,7 +14,7 @@ const steps = {
     command: ['biome', 'ci', '.', ...(process.stdout.isTTY ? [] : ['--colors=off'])],
     tests: false,
   },
-  // Its threads would look at most files twice, which takes half as much again of the processor.
+  // With threads, it checks most files twice, which takes 50 % more processor time.
   types: { command: ['tsc', '--noEmit', '--singleThreaded'], tests: false },
   readme: { command: [BUN, 'scripts/readme.ts', '--check'], tests: false },
   licenses: { command: [BUN, 'scripts/licenses.ts', '--check'], tests: false },
@@ -68,7 +68,7 @@ async function passOn(stream: ReadableStream<Uint8Array>): Promise<string> {
 }
 
 /**
- * The counts of the last summary. Bun's JUnit report does not help, because it omits files that fail to load.
+ * Returns the counts of the last summary. Bun's JUnit report omits files that fail to load.
  */
 function readSummary(printed: string): Outcome {
   const count = (word: string) => printed.match(new RegExp(`^ *\\d+ ${word}$`, 'gm'))?.at(-1) ?? '0'

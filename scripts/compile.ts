@@ -17,14 +17,14 @@ const FLAGS = [
   // folder's path.
   '--bytecode',
   '--format=esm',
-  // What a start runs once is not worth compiling: a quarter of its processor time, and 3 MiB. `main.ts` ends
-  // this after a second.
+  // Code that runs once at the start is not worth compiling: saves a quarter of a start's processor time, and
+  // 3 MiB. `main.ts` ends this after a second.
   '--compile-jit-policy=64',
   // Puts the functions that a start runs side by side, so that it reads 8 MiB less. Functions that have
   // changed since only lie elsewhere. To record them anew, serve with BUN_BYTECODE_ORDER_OUT=FILE, open a
   // page and end it; the lines from `F`, `M` and `N` and the first are enough.
   '--bytecode-order=scripts/start.order',
-  // What is imported when it is needed takes no memory until then.
+  // Modules that are imported later take no memory until then.
   '--splitting',
   // A thread looks for its entry beside the code that starts it.
   '--entry-naming=[name].[ext]',
@@ -34,21 +34,21 @@ const FLAGS = [
 ]
 
 /**
- * The second is that of the threads for the disk. As text, each thread would have to translate it, with 2 MiB
- * more of Bun's own code.
+ * Entry points. The second is the one of the disk threads: as text, each thread would have to transpile it,
+ * with 2 MiB more of Bun's own code.
  */
 const ENTRIES = ['src/main.ts', 'src/store/sqlite/disk-thread.js']
 
 export type Compilation = {
-  /** The path of the executable. Its name is part of its bytes. */
+  /** The path of the executable. Its name is embedded in its bytes. */
   output: string
-  /** Bun's name of the system, such as `bun-linux-arm64`; this system without it. */
+  /** Bun's name of the target system, such as `bun-linux-arm64`; by default this system. */
   target?: string | undefined
-  /** The path of Bun for that system; without it, Bun downloads its own. */
+  /** The path of Bun for the target; by default Bun downloads its own. */
   runtime?: string
 }
 
-/** Throws what Bun says when it fails. After that, no older executable remains. */
+/** Compiles the executable. Throws Bun's message on failure, when no older executable remains either. */
 export async function compile({ output, ...system }: Compilation): Promise<void> {
   mkdirSync(dirname(output), { recursive: true })
   rmSync(output, { force: true })

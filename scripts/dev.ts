@@ -32,7 +32,7 @@ async function serve(): Promise<string> {
 
 async function restart(changed: string): Promise<void> {
   const began = performance.now()
-  // A killed server loses nothing, and its end takes no time.
+  // SIGKILL: a killed server loses nothing, and ends at once.
   server?.kill('SIGKILL')
   await server?.exited
   if (changed.endsWith('en.json')) await writeDeclaration()
@@ -40,7 +40,7 @@ async function restart(changed: string): Promise<void> {
   console.log(`${changed}: ${Math.round(performance.now() - began)} ms. ${line}`)
 }
 
-/** Each change that comes during a restart leads to one more. */
+/** Restarts once more if a file changed during a restart. */
 function watchSource(): void {
   let waiting: string | null = null
   let isBusy = false

@@ -8,7 +8,7 @@ const MEMORY = '/dev/shm'
 /** Containers often have only 64 MiB there. */
 const MIN_BYTES = 2 * 1024 ** 3
 
-/** The caller removes it. On a disk where no memory can be had. */
+/** Makes a folder that the caller removes; on a disk if no file system in memory is available. */
 export function makeFastFolder(prefix: string): string {
   return mkdtempSync(join(fastPlace(), prefix))
 }

@@ -1,4 +1,4 @@
-// Changes one token of the source at a time and tells which changes the quick tests do not notice: `npm run
+// Changes one token of the source at a time and reports which changes the quick tests do not notice: `npm run
 // mutants -- --sample 200 --seed 7 [--only src/domain] [--workers 1]`, or `--at src/domain/push.ts:40` for
 // every change of one line. It works on copies, so the project can be edited meanwhile. See docs/testing.md.
 
@@ -12,7 +12,7 @@ import { type Bench, createBench, type Verdict } from './mutants/trial.ts'
 import { QUICK_TESTS } from './tests.ts'
 
 const PROJECT = join(import.meta.dir, '..')
-/** Where a wrong token does harm; pages and texts are looked at by people. */
+/** Rooms in which a wrong token does harm; pages and texts are reviewed by eye. */
 const MUTATED = [
   'src/domain',
   'src/services',
@@ -71,7 +71,7 @@ function chooseMutations(): Mutation[] {
 
 const place = ({ path, line, label }: Mutation) => `${path}:${line} ${label}`
 
-/** Whether the page on testing names the file, the line as it is written, and the change. */
+/** Whether docs/testing.md names the file, the exact line, and the change. */
 function isAccepted({ path, line, label }: Mutation): boolean {
   const text = read(path).split('\n')[line - 1]?.trim() ?? ''
   const cells = [path, text, label].map((cell) => `\`${cell.replaceAll('|', '\\|')}\``)

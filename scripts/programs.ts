@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * The packages of each program, or null where a package alone does not help: a system that systemd has
- * booted.
+ * The packages of each program, or null if installing a package is not enough, as for a system booted by
+ * systemd.
  */
 export const PACKAGES = {
   age: 'age',
@@ -64,8 +64,7 @@ export function findCompiler(): string | null {
 }
 
 /**
- * The paths of the program that makes a data folder and of the server, which Debian keeps where only root
- * looks.
+ * The paths of initdb and the server, which Debian does not have in the PATH of users.
  */
 export function findMariadb(): { install: string; server: string } | null {
   const install = Bun.which('mariadb-install-db')
@@ -74,8 +73,8 @@ export function findMariadb(): { install: string; server: string } | null {
 }
 
 /**
- * The folder of `initdb` and `postgres`: the newest of Debian's packages, or the one of
- * ONCEBOX_TEST_POSTGRES_BIN.
+ * Returns the folder of `initdb` and `postgres`: ONCEBOX_TEST_POSTGRES_BIN, or the newest of Debian's
+ * packages.
  */
 export function findPostgres(): string | null {
   const given = process.env.ONCEBOX_TEST_POSTGRES_BIN
@@ -84,7 +83,7 @@ export function findPostgres(): string | null {
   return initdb?.slice(0, -'/initdb'.length) ?? null
 }
 
-/** Throws where it is missing: tests of a version that was named must not be skipped. */
+/** Throws if the named version is missing, because its tests must not be skipped. */
 function requirePostgres(folder: string): string {
   if (existsSync(join(folder, 'initdb'))) return folder
   throw new Error(`ONCEBOX_TEST_POSTGRES_BIN=${folder} holds no initdb`)

@@ -8,10 +8,10 @@ import { prepareTour, type Tour } from '../test/support/tour.ts'
 
 const FOLDER = join(import.meta.dir, '..', 'docs', 'images')
 const VIEWPORT = { width: 1100, height: 720 }
-/** All together, so that the page of the repository stays light. */
+/** The limit for all pictures together, so that the page of the repository loads quickly. */
 const MAX_BYTES = 500_000
 
-/** By the name of the picture. */
+/** Pages by the name of the picture. */
 const PICTURES: Record<string, (tour: Tour) => Promise<Page>> = {
   start: async ({ people, url }) => {
     const page = await people.stranger.newPage()
@@ -64,7 +64,7 @@ try {
   await stage.clear()
 }
 
-/** In the page: shows a name in place of this machine. */
+/** Runs in the page: replaces the address of this machine by a name. */
 function nameServer({ from, to }: { from: string; to: string }): void {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   for (let text = texts.nextNode(); text !== null; text = texts.nextNode())

@@ -36,7 +36,7 @@ type Making = { values: Values; time: number }
 
 const pathOf = (part: string) => join(FOLDER, fileNameOf(part, VERSION))
 
-/** Of everything in the release, in seconds: of the last commit, so that a commit has one release. */
+/** The time of all files in the release, in seconds: that of the last commit, for reproducible builds. */
 function releaseTime(): number {
   const given = process.env.SOURCE_DATE_EPOCH
   if (given !== undefined && /^\d+$/.test(given)) return Number(given)
@@ -60,7 +60,7 @@ async function make(part: string, { values, time }: Making): Promise<void> {
 
 const compiled = new Set<string>()
 
-/** Once, also for the packages that hold it. */
+/** Compiles each executable once, for itself and for the packages that contain it. */
 async function makeBinary(name: string): Promise<void> {
   const system = systemOf(name)
   if (system === null || compiled.has(name)) return
@@ -83,7 +83,7 @@ async function makeImage(
   writeFileSync(pathOf(part), await imageOf({ ...content, binary: readFileSync(binary) }))
 }
 
-/** Says what is made and how long it takes. Returns the parts that could not be made. */
+/** Builds the parts and prints how long each takes. Returns the parts that could not be built. */
 async function makeAll(parts: readonly string[], making: Making): Promise<string[]> {
   const failed: string[] = []
   for (const [index, part] of parts.entries()) {
@@ -107,7 +107,7 @@ function megabytes(path: string): string {
   return (statSync(path).size / 1e6).toFixed(1)
 }
 
-/** Of every file of this version in the folder, also those of earlier runs. */
+/** Writes the checksums of every file of this version in the folder, including those of earlier runs. */
 function writeChecksums(): string[] {
   const names = readdirSync(FOLDER)
     .filter((name) => partOf(name, VERSION) !== null)
@@ -131,7 +131,7 @@ async function openSigningKey(path: string | undefined): Promise<SigningKey | nu
   return readSigningKey(file, entered)
 }
 
-/** The comment is signed with the file and tells which version for which system it is. */
+/** Signs the file with a comment that names its version and system. */
 function signAll(names: readonly string[], key: SigningKey): void {
   for (const name of names) {
     const part = partOf(name, VERSION) ?? 'checksums'
@@ -147,7 +147,7 @@ async function release(values: Values): Promise<number> {
   if (values.only === undefined) rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER, { recursive: true })
   const failed = await makeAll(parts, { values, time })
-  // Signatures and checksums of earlier files are void.
+  // Signatures and checksums of earlier files are obsolete.
   for (const name of readdirSync(FOLDER).filter((found) => partOf(found, VERSION) === null))
     rmSync(join(FOLDER, name), { recursive: true })
   const names = writeChecksums()

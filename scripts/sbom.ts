@@ -7,7 +7,7 @@ const PROJECT = join(import.meta.dir, '..')
 
 type Bill = { serialNumber?: string; metadata: { timestamp?: string }; components: object[] }
 
-/** Throws when npm is missing or fails. */
+/** Builds the bill. Throws when npm is missing or fails. */
 export async function writeSbom(path: string): Promise<void> {
   const flags = ['--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx', '--sbom-type=application']
   const child = Bun.spawnSync(['npm', 'sbom', ...flags], { cwd: PROJECT, stdin: 'ignore', stderr: 'pipe' })

@@ -12,7 +12,7 @@ const MIGRATIONS = new URL('../src/store/migrations/', import.meta.url)
 const { home, pushLinks, linksFiled, ...shared } = tables
 const OF_FOLDER = [home, pushLinks, linksFiled]
 
-/** The generated files of `src/store/migrations`: name → text. */
+/** Generates the files of `src/store/migrations`: name → text. */
 export function generateSchema(): Record<string, string> {
   return {
     '0001-sqlite.sql': createAll('sqlite', [...Object.values(shared), ...OF_FOLDER]),
@@ -20,7 +20,7 @@ export function generateSchema(): Record<string, string> {
   }
 }
 
-/** The committed text of a file of `generateSchema`. */
+/** Reads the committed text of a file of `generateSchema`. */
 export function readSchema(path: string): Promise<string> {
   return Bun.file(new URL(path, MIGRATIONS)).text()
 }
@@ -59,8 +59,8 @@ function sqliteColumn(column: SQLiteColumn, table: Config): string {
 }
 
 /**
- * Without foreign keys, for which PostgreSQL would lock a row of the parent at each insert: the steps remove
- * what belongs to a row themselves. Texts are in the order of their bytes, whatever the language.
+ * Generates PostgreSQL tables. They have no foreign keys, for which PostgreSQL would lock a row of the parent
+ * at each insert: the steps remove dependent rows themselves. Texts are collated by their bytes.
  */
 function postgresColumn(column: SQLiteColumn, table: Config): string {
   const { type, check } = typeOf(column)
@@ -80,7 +80,7 @@ function postgresColumn(column: SQLiteColumn, table: Config): string {
 
 const joined = (words: readonly (string | false | undefined)[]) => words.filter(Boolean).join(' ')
 
-/** `check` is empty, or the CHECK of this column alone. */
+/** Formats a column. `check` is empty, or the CHECK of this column alone. */
 function typeOf(column: SQLiteColumn): { type: string; check: string } {
   const [, type = '', check = ''] = /^(\w+) ?(.*)$/.exec(column.getSQLType()) ?? []
   return { type, check: column.dataType === 'boolean' ? `CHECK (${column.name} IN (0, 1))` : check }

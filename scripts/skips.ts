@@ -1,14 +1,13 @@
-// Gathers the tests that were skipped from the output of `bun test`, and shows for want of which program.
+// Collects the skipped tests from the output of `bun test`, and shows which programs were missing.
 
 import { stripVTControlCharacters } from 'node:util'
 import { PACKAGES } from './programs.ts'
 
 /**
- * Bun shows a skipped test where it would have run, with a sign of its own on a terminal, and again at the
- * end.
+ * Matches a skipped test. Bun prints it where it would have run, with a symbol on a terminal, and at the end.
  */
 const SKIPPED = /^(?:\(skip\)|») (.+?)(?: \[[\d.]+m?s\])?$/
-/** The mark that `needs` of test/support/needs.ts gives to a name. */
+/** Matches the mark that `needs` of test/support/needs.ts adds to a test's name. */
 const NEEDED = / \[needs ([^\]]+)\]/
 
 export function createSkips() {

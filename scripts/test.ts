@@ -32,9 +32,9 @@ async function run(phase: Phase, env: Record<string, string>): Promise<boolean> 
   return (await child.exited) === 0
 }
 
-// They wait for the disk most of the time where it is slow. The last phase measures it.
+// Most tests mainly wait for the disk, so use a folder in memory. The last phase measures the disk.
 const folder = makeFastFolder('oncebox-tests-')
-// Servers of databases run as users of their own.
+// Database servers run as their own users, who need access.
 chmodSync(folder, 0o711)
 const outcomes: boolean[] = []
 for (const phase of plan) outcomes.push(await run(phase, phase === BY_THEMSELVES ? {} : { TMPDIR: folder }))

@@ -1,5 +1,5 @@
-// Which tests run together: the quick ones, those that wait side by side, the long ones, and those that
-// measure alone.
+// The phases of the tests: quick tests, tests that mostly wait, long tests, and tests that measure time
+// alone.
 
 import { join } from 'node:path'
 import { Glob } from 'bun'
@@ -7,7 +7,7 @@ import recorded from './test-timings.json'
 
 const PROJECT = join(import.meta.dir, '..')
 /**
- * About how long files take, in milliseconds; `bun test --timings=FILE --update-timings` writes such a file.
+ * Approximate durations of files in milliseconds, written by `bun test --timings=FILE --update-timings`.
  */
 const TIMINGS = join(import.meta.dir, 'test-timings.json')
 const timings: { files: Record<string, number> } = recorded
@@ -38,7 +38,7 @@ const SLOW = [
   'test/store/s3/bucket.test.ts',
   'test/store/sqlite/integrity/damage.test.ts',
 ]
-/** These measure time by the clock: others beside them would falsify what they find. */
+/** Tests that measure time by the clock, which other tests beside them would distort. */
 const ALONE = ['test/e2e/overload.test.ts']
 
 export type Phase = { name: string; files: readonly string[]; workers: number }
@@ -47,32 +47,31 @@ const ALL: readonly string[] = [...new Glob('test/**/*.test.ts').scanSync(PROJEC
 const isSlow = (path: string) => ALONE.includes(path) || SLOW.some((place) => path.startsWith(place))
 
 const WAITING = ALL.filter((path) => isSlow(path) && !ALONE.includes(path))
-/** The time is that of a file beside six others, on two cores. */
+/** The duration of a file that runs beside six others, on two cores. */
 const isLong = (path: string) => path.startsWith(DESKTOP) || (timings.files[path] ?? 0) > LONG_MS
 
 /**
- * Everything that needs neither the compiled binary nor a browser nor a server: the rules, the store and the
- * contract.
+ * Tests that need no compiled binary, browser or server: the rules, the store and the contract.
  */
 export const QUICK_TESTS: readonly string[] = ALL.filter((path) => !isSlow(path))
 
 export const QUICK: Phase = { name: 'quick', files: QUICK_TESTS, workers: 4 }
-/** Most of them wait for two thirds of their time, so seven of them keep two cores busy. */
+/** Most of these tests wait two thirds of their time, so seven of them keep two cores busy. */
 export const SIDE_BY_SIDE: Phase = {
   name: 'side by side',
   files: WAITING.filter((path) => !isLong(path)),
   workers: 7,
 }
-/** These are `npm run test:slow`. */
+/** The tests of `npm run test:slow`. */
 export const LONG: Phase = { name: 'slow', files: WAITING.filter(isLong), workers: 7 }
-/** Both in one phase, in which the short ones fill the gaps of the long ones. */
+/** Quick and slow tests in one phase, in which the short ones fill the gaps of the long ones. */
 export const WHOLE: Phase = { name: 'side by side, with the slow ones', files: WAITING, workers: 7 }
 export const BY_THEMSELVES: Phase = { name: 'alone', files: ALONE, workers: 1 }
 
-/** The command that runs one phase; `bun` is the path of Bun. */
+/** Returns the command that runs one phase; `bun` is the path of Bun. */
 export function commandOf({ files, workers }: Phase, bun: string): string[] {
   // Files of one worker share what they import, which takes longer to load than most files take to run.
-  // The slowest start first, so that none of them is left over at the end.
+  // The slowest files start first, so that none runs alone at the end.
   const parallel = workers === 1 ? [] : [`--parallel=${workers}`, '--no-isolate', `--timings=${TIMINGS}`]
   return [bun, 'test', ...parallel, '--timeout', '300000', ...files.map((file) => `./${file}`)]
 }

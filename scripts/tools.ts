@@ -1,12 +1,11 @@
-// Installs the programs that tests start, where it can: `npm run test:tools`. At its end it names what is
-// still missing.
+// Installs the programs that tests start, if possible: `npm run test:tools`. Then names those still missing.
 
 import { isInstalled, PACKAGES, type Program } from './programs.ts'
 
-/** Too many tests are skipped without these for a run of them to count. */
+/** Programs without which too many tests are skipped for a run to be meaningful. */
 const REQUIRED: readonly Program[] = ['age', 'cc', 'certutil', 'chromium']
 
-/** The programs that are missing and that a package has. */
+/** Returns the missing programs that a package contains. */
 function missing(): Program[] {
   const all = Object.keys(PACKAGES) as Program[]
   return all.filter((program) => PACKAGES[program] !== null && !isInstalled(program))
@@ -20,11 +19,11 @@ function install(programs: readonly Program[]): void {
   const lists = programs.map(packagesOf)
   const add = (packages: readonly string[]) =>
     run([...apt, 'install', '-qy', '--no-install-recommends', ...new Set(packages)])
-  // One package that cannot be had must not keep out the others.
+  // Installs one by one: a package that is unavailable must not prevent the others.
   if (!add(lists.flat())) for (const list of lists) add(list)
 }
 
-/** Older releases of Debian have the whole browser alone. */
+/** Older releases of Debian have only the whole browser, not the headless shell. */
 function packagesOf(program: Program): string[] {
   const packages = PACKAGES[program]?.split(' ') ?? []
   if (program !== 'chromium') return packages

@@ -6,7 +6,7 @@ export const DECLARATION = join(import.meta.dir, '..', 'types', 'english.d.ts')
 
 const ENGLISH = join(import.meta.dir, '..', 'src', 'words', 'en.json')
 
-/** Plurals are shown by the form for many. */
+/** Shows a plural by its form for many. */
 export function declarationOf(catalogue: Record<string, string | { other: string }>): string {
   const rows = Object.entries(catalogue).map(
     ([key, text]) =>

@@ -1,4 +1,4 @@
-// Regular expressions: none takes more than linear time for a text that somebody else chose.
+// Regular expressions: none takes more than linear time for text that comes from outside.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const OPERATORS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A slash that begins an expression stands after an operator, a bracket or a word, or at the start of a line.
+ * Finds regular expressions: the slash follows an operator, a bracket or a word, or starts a line.
  */
 const LITERAL =
   /(?:^|[=(,:?!&|[{;>]|\breturn|\bcase)\s*\/(?![/*])((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+)\/([dgimsuvy]*)(?![\w/])/gm
@@ -28,7 +28,7 @@ const literals: Literal[] = [...new Glob('**/*.{ts,tsx,js}').scanSync(SRC)].sort
   return found.filter(isExpression)
 })
 
-/** A path within a template may look like one, and is none. */
+/** Texts that look like expressions: paths within templates. */
 function isExpression({ source, flags }: Literal): boolean {
   try {
     return new RegExp(source, flags) !== null
@@ -48,7 +48,7 @@ test.each([String.raw`^a=\s*(\d*)\s*-`, 'x+$', '^(a+)+$', String.raw`,\s*\s*;`])
   },
 )
 
-test('no expression has neighbouring quantifiers that compete for the same text, or begins with one that starts anywhere', () => {
+test('no expression has adjacent quantifiers that match the same text, or starts with an unanchored quantifier', () => {
   const read = literals.filter(({ path }) => !OPERATORS.has(path))
   expect(read.length).toBeGreaterThan(300)
   const slow = read.filter(isSlow)

@@ -1,5 +1,4 @@
-// What `npm ci` says to a newcomer: nothing. The oldest Node.js that the README names runs every package that
-// is used.
+// `npm ci` prints no warnings, and the oldest Node.js that the README names runs every package.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -20,8 +19,8 @@ test(`every package runs on Node.js ${OLDEST_NODE}, which the README asks for`, 
   expect(await Bun.file(join(root, 'README.md')).text()).toContain('Node.js 20.19')
 })
 
-test('every install script is allowed or refused by the name of its package alone', () => {
-  // npm takes a version for unknown when the lock file does not say where a package comes from.
+test('every install script is allowed or refused by the name of its package, without a version', () => {
+  // npm treats a version as unknown when the lock file does not say where the package comes from.
   const named = packages
     .filter(([, { hasInstallScript }]) => hasInstallScript)
     .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 13))

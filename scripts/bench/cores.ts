@@ -2,20 +2,18 @@
 // other.
 
 export interface Cores {
-  /** Prefix of a server's command line; empty when cores cannot be chosen on this system. */
+  /** Prefix of a server's command line; empty if this system cannot pin processes to cores. */
   readonly serverPrefix: readonly string[]
   /** One sentence for the head of the report. */
   readonly description: string
   /**
-   * Lets this process use all its cores again, and what it starts from then on with the returned prefix,
-   * which is empty.
+   * Lets this process and later servers use all cores again. Returns an empty prefix.
    */
   share(): Cores
 }
 
 /**
- * Moves this process to the last core it may use and leaves the first one for the servers (Linux with
- * taskset).
+ * Pins this process to its last core and leaves the first one for the servers (Linux with taskset).
  */
 export function divideCores(): Cores {
   if (Bun.which('taskset') === null) return undivided('taskset is missing')

@@ -1,4 +1,4 @@
-// The stage of files: uploads and downloads a gigabyte, alone and eight at once, and compares with plain file
+// Benchmarks files: uploads and downloads a gigabyte, alone and eight at once, and compares with plain file
 // access.
 
 import { closeSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
@@ -75,7 +75,7 @@ function addOwner(binary: string, dataDir: string): string {
   run(['user', 'add', email, '--password-stdin'], `${crypto.randomUUID()}\n`)
   return run(['token', 'create', email], '')
 }
-/** Writing with one fsync at the end, and reading, in MiB a second. */
+/** Measures writing with one fsync at the end, and reading, in MiB per second. */
 function measurePlain(path: string): { write: number; read: number } {
   const chunk = Buffer.alloc(256 * 1024, 7)
   const file = openSync(path, 'w+')
@@ -90,7 +90,7 @@ function measurePlain(path: string): { write: number; read: number } {
   return { write: rateOf(wrote - began), read: rateOf(done - wrote) }
 }
 
-/** The returned function stops watching and returns the 99th percentile in milliseconds. */
+/** Measures latencies. The returned function stops and returns the 99th percentile in milliseconds. */
 function watchRequests({ url }: Owner): () => Promise<number> {
   const times: number[] = []
   let stopped = false

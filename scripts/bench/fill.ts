@@ -13,8 +13,8 @@ const IN_A_TRANSACTION = 50_000
 
 type Values = Record<string, string | number | Uint8Array | null>
 /**
- * What differs between a row of the first push and its copy. A column that the tables of another version lack
- * is left out.
+ * Columns that differ between a row of the first push and its copy. Columns that the tables of another
+ * version lack are left out.
  */
 type Copy = { table: string; key: string; changes: (id: number, own: Own) => Values }
 type Own = { lookup: Uint8Array; salt: Uint8Array; payload: Uint8Array; wrappedKey: Uint8Array }
@@ -36,7 +36,7 @@ const COPIES: readonly Copy[] = [
   { table: 'audit_entries', key: 'push_id', changes: (id) => ({ id, push_id: id }) },
 ]
 
-/** Copies the push with the number 1, each copy with a link of its own, until there are so many. */
+/** Copies push 1, each copy with a link of its own, until there are `count` pushes. */
 export function fillFolder(dataDir: string, { tokens, until }: { tokens: Tokens; until: number }): void {
   const { sealing: instanceKey } = parseKeyFile(readFileSync(join(dataDir, 'instance.key'), 'utf8'))
   using database = new Database(join(dataDir, 'oncebox.db'), { strict: true })

@@ -9,7 +9,7 @@ import { creates, createTokens, gets, randomRetrieves, retrieves, type Tokens } 
 import { measureFirstAnswer, type Running, startOncebox } from './servers.ts'
 import { targets } from './targets.ts'
 
-/** More pushes than the retrieves of the usual length use up. */
+/** More pushes than the retrieves of a run of the default length use up. */
 const PREPARED = 20_000
 const MILLION = 1e6
 
@@ -81,7 +81,7 @@ export async function measurePages(bench: Bench, subjects: readonly Subject[]): 
   })
 }
 
-/** Beside the servers on new folders, in turns with them. */
+/** Measures in turns with the servers on new folders. */
 export async function measureAmong(
   bench: Bench,
   { fresh, among }: { fresh: readonly Subject[]; among: number },
@@ -135,7 +135,7 @@ function pairsOf(
   })
 }
 
-/** After all requests that the servers on new folders had, or after a million. */
+/** Measures after all requests to the servers on new folders, or after a million. */
 export async function measureLoadedMemory(
   bench: Bench,
   { subjects, untilMillion }: { subjects: readonly Subject[]; untilMillion: boolean },

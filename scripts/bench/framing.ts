@@ -9,12 +9,13 @@ const CHUNKED = /\r\ntransfer-encoding:[^\r]*chunked/i
 export interface Answer {
   readonly status: number
   readonly body: Buffer
-  /** The number of bytes of this response. */
+  /** The length of the response in bytes. */
   readonly length: number
 }
 
 /**
- * The response at the start of `bytes`, or undefined while it is incomplete. Throws if it is not HTTP/1.1.
+ * Returns the response at the start of `bytes`, or undefined while it is incomplete. Throws if it is not
+ * HTTP/1.1.
  */
 export function readAnswer(bytes: Buffer): Answer | undefined {
   const headEnd = bytes.indexOf(HEAD_END)

@@ -1,4 +1,4 @@
-// A file of a gigabyte, up and down.
+// Uploads and downloads a file of a gigabyte.
 
 import { residentMebibytes } from './processes.ts'
 
@@ -12,7 +12,7 @@ export interface Owner {
   readonly token: string
 }
 
-/** MiB a second. */
+/** In MiB per second. */
 export function rateOf(milliseconds: number): number {
   return SIZE / MIB / (milliseconds / 1000)
 }
@@ -60,7 +60,7 @@ export async function download(url: string): Promise<void> {
   if (read !== SIZE) throw new Error(`a download gave ${read} of ${SIZE} bytes`)
 }
 
-/** The returned function stops watching and returns the maximum. */
+/** Watches a value. The returned function stops and returns the maximum. */
 export function watchMemory(pid: number): () => number {
   let most = 0
   const timer = setInterval(() => {

@@ -35,11 +35,11 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 type Sent = { path: string; init: RequestInit }
 
-/** Such as `header cookie: emoji`. */
+/** The name of a hostile request, such as `header cookie: emoji`. */
 type Named = [name: string, make: () => Sent]
 type Wait = { measured: number; remark: string }
 
-/** The longest wait of all, each the shortest of several tries; that of each kind is only told. */
+/** The longest wait over all kinds, each the shortest of several tries; the others are only printed. */
 export async function measureHostile(bench: Bench, subjects: readonly Subject[]): Promise<void> {
   console.error('… hostile requests')
   const cells = []
@@ -91,8 +91,7 @@ function posted(make: MakeBody): Sent {
 }
 
 /**
- * The longest that one of the small requests took, from before the hostile one was sent until it was
- * answered.
+ * Resolves to the longest latency of the small requests while the hostile one was served.
  */
 async function longestWait(base: string, { path, init }: Sent): Promise<number> {
   let isAnswered = false

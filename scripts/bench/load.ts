@@ -8,9 +8,9 @@ import type { Running } from './servers.ts'
 const SILENCE_NANOSECONDS = 10e9
 const RECONNECTS_ALLOWED = 200
 
-/** What is asked, and of whom. */
+/** The requests and the server of a load. */
 export interface Requests {
-  /** Its certificate is not checked. */
+  /** Whether to use TLS. The certificate is not verified. */
   readonly server: Pick<Running, 'port' | 'pid' | 'isTls'>
   /** More servers, over which the connections are spread in turn. */
   readonly others?: readonly Pick<Running, 'port' | 'pid'>[]

@@ -30,11 +30,11 @@ export interface Bench {
 
 interface Round {
   readonly result: LoadResult
-  /** Processor time of the servers for each request; undefined where the system does not tell. */
+  /** Processor time of the servers for each request; undefined on systems that do not report it. */
   readonly microseconds: number | undefined
 }
 
-/** Of each load, all rounds. */
+/** The results of all rounds of each load. */
 async function inTurns(bench: Bench, loads: readonly Requests[]): Promise<Map<Requests, Round[]>> {
   const rounds = new Map(loads.map((load) => [load, [] as Round[]]))
   for (const load of rounds.keys()) await run(bench, load, WARM_UP_SECONDS)
@@ -62,7 +62,7 @@ export async function runRequests(load: Requests, requests: number): Promise<voi
   if (requests > 0) withoutErrors(await runLoad({ ...load, connections: CONNECTIONS, until: { requests } }))
 }
 
-/** A rate with errors in it would mean nothing. */
+/** Throws on errors, which would make the rate meaningless. */
 export function withoutErrors(result: LoadResult): LoadResult {
   if (result.errors > 0) throw new Error(`${result.errors} requests failed, first: ${result.firstError}`)
   return result
@@ -71,7 +71,7 @@ export function withoutErrors(result: LoadResult): LoadResult {
 interface Measured<Of> {
   readonly what: string
   readonly wanted?: Wanted
-  /** For each binary, in their order. */
+  /** The values of the binaries, in their order. */
   readonly of: readonly Of[]
 }
 
@@ -133,7 +133,7 @@ function shareOfWork(own: readonly Round[], others: readonly Round[]): string {
   return work === undefined || base === undefined ? '' : `, ${((base / work) * 100).toFixed(1)} % by that`
 }
 
-/** Microseconds for each request. */
+/** In microseconds per request. */
 function workOfEach(rounds: readonly Round[]): number | undefined {
   const known = rounds.flatMap(({ microseconds }) => microseconds ?? [])
   return known.length === 0 ? undefined : median(known)

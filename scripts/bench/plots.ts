@@ -80,7 +80,7 @@ ${ticks.join('')}${ends.join('')}${drawn.join('')}
 <text x="12" y="${HEIGHT / 2}" text-anchor="middle" transform="rotate(-90 12 ${HEIGHT / 2})">${y}</text></svg>`
 }
 
-/** Far from each other for neighbours, and dark enough on white. */
+/** Colours: distinct for neighbours, and dark enough on white. */
 function colourOf(n: number): string {
   return `hsl(${(n * 137) % 360} 65% 38%)`
 }

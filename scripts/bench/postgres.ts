@@ -1,4 +1,4 @@
-// One node and two over a PostgreSQL server that writes to the disk and waits for it.
+// Benchmarks one node and two over a PostgreSQL server with synchronous commits on a disk.
 
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { creates, createTokens, retrieves, type Tokens } from './requests.ts'
 import { type Running, startOncebox } from './servers.ts'
 import { targets, type Wanted } from './targets.ts'
 
-/** What docs/beyond-one-machine.md recommends for a small machine. */
+/** The configuration that docs/beyond-one-machine.md recommends for a small machine. */
 const CONFIG = ['shared_buffers=512MB', 'max_wal_size=4GB', 'checkpoint_completion_target=0.9']
 const PREPARED = 20_000
 
@@ -60,7 +60,7 @@ async function measureNodes(
   await measureShares(bench, { what: two, wanted: targets.postgresTwoNodes, of: loads })
 }
 
-/** Two nodes over a database server, and a bucket, without which only one is allowed. */
+/** Starts two nodes over a database server with a bucket, without which only one node may run. */
 async function openOffice(
   { sandbox, cores }: Bench,
   { binary, name, parent }: { binary: string; name: string; parent: string | undefined },

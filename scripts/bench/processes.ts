@@ -1,8 +1,8 @@
-// What the system tells of a process: its memory and its processor time.
+// Reads the memory and processor time of a process from the system.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Resident memory in MiB; undefined where the system does not tell. */
+/** Returns resident memory in MiB; undefined on systems that do not report it. */
 export function residentMebibytes(pid: number): number | undefined {
   if (process.platform === 'linux')
     return Number(/^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
@@ -11,7 +11,7 @@ export function residentMebibytes(pid: number): number | undefined {
 }
 
 /**
- * Milliseconds that the threads of a process have worked, those that ended left out; undefined without Linux.
+ * Returns the processor time of a process's live threads in milliseconds; undefined except on Linux.
  */
 export function workedMilliseconds(pid: number): number | undefined {
   if (process.platform !== 'linux') return undefined
@@ -20,7 +20,7 @@ export function workedMilliseconds(pid: number): number | undefined {
   return nanoseconds.reduce((sum, worked) => sum + worked, 0) / 1e6
 }
 
-/** Of one thread, which may end at any moment. */
+/** Returns the processor time of one thread, which may end at any moment. */
 function workedNanoseconds(thread: string): number {
   try {
     return Number(readFileSync(`${thread}/schedstat`, 'utf8').split(' ')[0])
@@ -36,8 +36,8 @@ const MOST_WINDOWS = 120
 const IDLE_SHARE = 0.03
 
 /**
- * Writes every dirty page to the disk and waits until the server hardly works: then what it does by itself
- * after a start is done.
+ * Flushes all dirty pages to the disk and waits until the server is idle: its work after a start is done
+ * then.
  */
 export async function settle(pid: number): Promise<void> {
   for (let quiet = 0, windows = 0; quiet < QUIET_WINDOWS && windows < MOST_WINDOWS; windows += 1) {

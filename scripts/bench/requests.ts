@@ -5,7 +5,7 @@ import type { Running } from './servers.ts'
 
 export const PUSH = { payload: 'correct horse battery staple 012', expire_after_views: 100 }
 const BODY = JSON.stringify({ push: PUSH })
-/** So many pushes that none loses its last view in a run of the usual length. */
+/** Enough pushes that none loses its last view in a run of the default length. */
 const RETRIEVED = 20_000
 const TOKEN_BYTES = 26
 const MEMBER = Buffer.from('"url_token":"')
@@ -16,7 +16,7 @@ const MEMBER = Buffer.from('"url_token":"')
 export interface Tokens {
   count(): number
   add(token: string): void
-  /** Adds the token in the answer to a create; false when it has none. */
+  /** Adds the token of a create's response. Returns false when it has none. */
   addFrom(answer: Buffer): boolean
   at(place: number): string
   copy(place: number, target: Buffer, at: number): void
@@ -58,20 +58,20 @@ export function gets(
   return { server, next: () => request, accept }
 }
 
-/** Anonymous creates of a push of 32 characters. */
+/** Generates anonymous creates of pushes of 32 characters. */
 export function creates(server: Running, tokens: Tokens): Requests {
   const headers = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(BODY)}`]
   const request = Buffer.from(headOf(server, 'POST /api/v2/pushes HTTP/1.1', headers) + BODY)
   return { server, next: () => request, accept: tokens.addFrom }
 }
 
-/** Retrieves of as many pushes as are needed, in turn. */
+/** Generates retrieves of the pushes in turn. */
 export function retrieves(server: Running, tokens: Tokens): Requests {
   let turn = 0
   return retrievesBy(server, { tokens, pick: () => turn++ % Math.min(RETRIEVED, tokens.count()) })
 }
 
-/** Retrieves of any of the pushes, at random. */
+/** Generates retrieves of random pushes. */
 export function randomRetrieves(server: Running, tokens: Tokens): Requests {
   return retrievesBy(server, { tokens, pick: () => Math.floor(Math.random() * tokens.count()) })
 }

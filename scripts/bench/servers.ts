@@ -8,14 +8,14 @@ import { gets } from './requests.ts'
 import type { Sandbox } from './sandbox.ts'
 
 const READY_MILLISECONDS = 60_000
-/** The address, in a complete line. */
+/** Matches the address in a complete line. */
 const READY = /https?:\/\/(?:127\.0\.0\.1|localhost):(\d+)/
 
 export interface Running {
   readonly port: number
   readonly pid: number
   readonly isTls: boolean
-  /** When its process was started, in the milliseconds of performance.now(). */
+  /** When the process was started, by performance.now(). */
   readonly startedAt: number
   /** Sends SIGTERM and waits for the exit. Throws if it failed. */
   stop(): Promise<void>
@@ -53,7 +53,7 @@ export function startOncebox(
   })
 }
 
-/** Milliseconds from the start of a server's process to its first answer. */
+/** Returns the milliseconds from the start of a server's process to its first answer. */
 export async function measureFirstAnswer(server: Running): Promise<number> {
   withoutErrors(await runLoad({ ...gets(server, '/up'), connections: 1, until: { requests: 1 } }))
   return performance.now() - server.startedAt

@@ -1,5 +1,5 @@
-// How long a request that needs no disk waits beside 64 readers on a slow disk, and how many views these get
-// counted.
+// Measures how long a request that needs no disk waits beside 64 readers on a slow disk, and how many views
+// per second these readers reach.
 
 import { join } from 'node:path'
 import { buildPreload } from '../../test/support/preload.ts'

@@ -1,4 +1,4 @@
-// What a start takes: the time to the first answer, processor time, and memory once it is idle.
+// Measures a start: the time to the first answer, processor time, and memory once the server is idle.
 
 import { join } from 'node:path'
 import type { Bench } from './measure.ts'

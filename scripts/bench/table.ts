@@ -1,11 +1,11 @@
-// The results as a Markdown table, ready for docs/benchmark.md: what was measured beside what is wanted.
+// Formats the results as a Markdown table for docs/benchmark.md, with the targets beside the measurements.
 
 import { cpus, release, type as systemType, totalmem } from 'node:os'
 import { basename } from 'node:path'
 import type { Wanted } from './targets.ts'
 
 export interface Cell {
-  /** Undefined when it cannot be measured here; the remark tells why. */
+  /** Undefined if it cannot be measured here; the remark says why. */
   readonly measured: number | undefined
   readonly remark?: string
 }
@@ -14,7 +14,7 @@ export interface Row {
   readonly what: string
   readonly unit: '%' | 'ms' | 'MiB' | 'MiB/s' | '/s'
   readonly wanted?: Wanted | undefined
-  /** One for each binary. */
+  /** One value for each binary. */
   readonly cells: readonly Cell[]
 }
 

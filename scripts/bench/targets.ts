@@ -1,25 +1,25 @@
-// What the benchmark wants. Shares are percentages, times milliseconds, memory MiB of resident pages, rates
-// answers a second.
+// The targets of the benchmark. Shares are in percent, times in milliseconds, memory in MiB of resident
+// pages, rates in responses per second.
 
 export type Wanted = { readonly atLeast: number } | { readonly atMost: number }
 
 export const targets = {
-  /** Of the rate of a bare Bun.serve in the same run. */
+  /** As a share of the rate of a bare Bun.serve in the same run. */
   creates: { atLeast: 11 },
   retrieves: { atLeast: 17 },
-  /** Of the rate over plain http. */
+  /** As a share of the rate over plain http. */
   tls: { atLeast: 75 },
-  /** Of the rate in a new folder. */
+  /** As a share of the rate in a new folder. */
   retrievesAmong: { atLeast: 80 },
   createsAmong: { atLeast: 65 },
   createPage: { atLeast: 4500 },
   linkPage: { atLeast: 9000 },
-  /** Waits beside a disk that takes so many milliseconds for each sync, and the retrieves then. */
+  /** Latencies and retrieves beside a disk with this latency of a sync. */
   slowDisk: {
     5: { p50: { atMost: 1 }, p99: { atMost: 5 }, retrieves: { atLeast: 5300 } },
     20: { p50: { atMost: 1 }, p99: { atMost: 6 }, retrieves: { atLeast: 1500 } },
   },
-  /** What one request, whatever it carries, may keep others waiting. */
+  /** How long one request, whatever it contains, may delay others. */
   hostile: { atMost: 100 },
 
   firstAnswer: { atMost: 90 },
@@ -31,17 +31,19 @@ export const targets = {
   /** After a million requests. */
   loadedMemory: { atMost: 140 },
 
-  /** MiB a second, or half of what plain file access reaches where that is lower. */
+  /** In MiB per second, or half the rate of plain file access if that is lower. */
   upload: 300,
   download: 500,
   /**
-   * What a gigabyte up and down may add, alone and eight at once, and how long creates may take meanwhile.
+   * How much memory the transfer of a gigabyte may add, alone and eight at once, and how long creates may
+   * take
+   * meanwhile.
    */
   fileMemory: { atMost: 64 },
   filesMemory: { atMost: 96 },
   filesP99: { atMost: 100 },
 
-  /** Of one node over PostgreSQL, and of two together as a share of one. */
+  /** The rate of one node over PostgreSQL, and of two together as a share of that. */
   postgresCreates: { atLeast: 1500 },
   postgresRetrieves: { atLeast: 1900 },
   postgresTwoNodes: { atLeast: 100 },

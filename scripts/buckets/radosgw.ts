@@ -15,13 +15,13 @@ export type RadosgwOptions = {
 
 const ALONE_MS = 60_000
 const STORE_BYTES = 8 * 1024 ** 3
-/** The monitor wants a key, though nobody is asked for one. */
+/** The monitor requires a key, although no client needs it. */
 const MONITOR_KEY = `[mon.]
 	key = AQBgIGFnAAAAABAA3c1k8l0qgPp5bQ0y1Gg0Ow==
 	caps mon = "allow *"
 `
 
-/** The gateway answers once it has made its pools. Throws when one of the programs fails. */
+/** Starts the gateway, which answers once it has created its pools. Throws when a program fails. */
 export async function startRadosgw({ folder, ports, keys }: RadosgwOptions): Promise<Daemons> {
   const cluster = randomUUID()
   const store = randomUUID()
@@ -61,7 +61,7 @@ function startDaemon(folder: string, command: string[]): Subprocess {
   return child
 }
 
-/** Waits, within a time, for the cluster to do it. */
+/** Waits for the cluster until a deadline. */
 function ceph(folder: string, command: string[]): Promise<void> {
   return run(folder, withSettings(command))
 }

@@ -1,4 +1,4 @@
-// Real servers of objects, each started on loopback with a folder of its own, where its program is installed.
+// Starts real object stores on loopback, each with a folder of its own, if its program is installed.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export type BucketServer = {
 
 export type Kind = {
   name: string
-  /** How to get the program. */
+  /** How to install the program. */
   install: string
   find(): string | null
   /** Throws when it does not start. */
@@ -72,7 +72,7 @@ export const KINDS: readonly Kind[] = [
   },
 ]
 
-/** Where Go installs programs counts as well. */
+/** Finds a program in the PATH, or where Go installs programs. */
 function findProgram(name: string): string | null {
   const { PATH = '', HOME = '', GOPATH = join(HOME, 'go') } = process.env
   return Bun.which(name, { PATH: `${PATH}:${join(GOPATH, 'bin')}` })
@@ -97,7 +97,7 @@ async function serve(
   return { endpoint, ...KEYS, end }
 }
 
-/** Throws when it ended, which `findEnd` tells with its words, or does not answer in time. */
+/** Waits for the server. Throws when it has exited, with its output from `findEnd`, or times out. */
 async function waitFor(endpoint: string, findEnd: () => Promise<string> | null): Promise<void> {
   const until = performance.now() + START_MS
   for (;;) {
@@ -113,7 +113,7 @@ async function waitFor(endpoint: string, findEnd: () => Promise<string> | null):
   }
 }
 
-/** Another process may take it before the server does; hardly any asks for a port at random. */
+/** Returns a free port. Another process could take it first, which hardly ever happens. */
 function freePort(): number {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
   const { port } = listener

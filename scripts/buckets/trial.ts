@@ -1,5 +1,5 @@
-// What Oncebox does with a bucket, tried on a real server with the compiled binary: doctor, a gigabyte,
-// ranges, kill -9 and deletion.
+// Tests the compiled binary with a bucket of a real object store: doctor, a gigabyte, ranges, kill -9 and
+// deletion.
 
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,13 +11,13 @@ import type { BucketServer } from './servers.ts'
 
 const BUCKET = 'oncebox-trial'
 const MIB = 1024 * 1024
-/** Objects that could not be removed at once go within minutes. */
+/** How long the removal of objects may take when it is retried. */
 const GONE_MS = 900_000
 const ACCOUNT = 'ann@example.org'
 
 export type Result = { what: string; found: string; isRight: boolean }
 
-/** Hands out each result as soon as it is known. */
+/** Yields each result as soon as it is known. */
 export async function* tryBucket(server: BucketServer, folder: string): AsyncGenerator<Result> {
   const client = new AwsClient({ ...server, service: 's3' })
   const made = await client.fetch(`${server.endpoint}/${BUCKET}`, { method: 'PUT' })

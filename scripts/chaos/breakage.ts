@@ -4,15 +4,15 @@
 import { createLoad } from './load.ts'
 import { moment, type Outcome, recover, type Trial } from './scenario.ts'
 
-/** Pushes that are looked at after each round. At the end all are. */
+/** Pushes that are checked after each round. At the end, all are checked. */
 const CHECKED = 60
 
 export type Breakage = {
-  /** What is counted, such as "kills". */
+  /** The noun for the report, such as "kills". */
   name: string
-  /** Milliseconds of load before it, at least. */
+  /** The minimum time under load before each breakage, in milliseconds. */
   after: number
-  /** Breaks something, and mends it again. */
+  /** Breaks something, and repairs it. */
   breakOnce: (round: number) => Promise<void>
 }
 

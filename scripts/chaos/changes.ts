@@ -1,4 +1,4 @@
-// The kinds of changes that clients ask for, and what must hold after one of them was answered, or was not.
+// The kinds of changes that clients request, and what must hold after an answered or unanswered one.
 
 import type { Office } from '../../test/support/nodes.ts'
 import type { Body, Client } from './client.ts'
@@ -8,9 +8,9 @@ type Place = { client: Client; office: Office }
 export type Change = {
   path: string
   init: RequestInit
-  /** Of the answer when all goes well. */
+  /** The expected status. */
   status: number
-  /** `body`: of that answer; null when there was another one. Resolves to what is wrong. */
+  /** Resolves to what is wrong. `body`: the body of the expected answer; null if there was another answer. */
   check: (body: Body | null) => Promise<string | null>
 }
 
@@ -140,7 +140,7 @@ async function prepareClaim(client: Client, views: number): Promise<Change> {
 
 type Claim = { token: string; payload: string; views: number }
 
-/** A view whose answer was lost may have been counted; one that was answered was. */
+/** Checks views: an answered view was counted, an unanswered one may have been. */
 function claimOf(client: Client, { token, payload, views }: Claim): Change {
   const check = (body: Body | null) => {
     const left = views - 1
@@ -152,7 +152,7 @@ function claimOf(client: Client, { token, payload, views }: Claim): Change {
 
 type Expected = { payload: string; least: number; most: number }
 
-/** Retrieves it until it has expired. */
+/** Retrieves a push until it has expired. */
 async function expectPayloads(
   client: Client,
   token: string | undefined,

@@ -1,11 +1,10 @@
-// A client of several nodes: it repeats on another node what a node did not answer, and notes answers that
-// hang.
+// A client of several nodes: retries unanswered requests on another node, and records answers that hang.
 
 import type { Node } from '../../test/support/nodes.ts'
 
 /** No answer may take longer than this, whatever fails. */
 const HANG_MS = 10_000
-/** After this time without success a request counts as not healed. */
+/** After this time without success, a request counts as failed. */
 const HEAL_MS = 30_000
 const PAUSE_MS = 100
 
@@ -16,7 +15,7 @@ export type Answer = {
   lost: number
 }
 
-/** What the API's answers hold, as far as it is looked at. */
+/** The members of the API's answers that are checked. */
 export type Body = {
   url_token?: string
   payload?: string | null
@@ -27,7 +26,9 @@ export type Body = {
 
 export type Client = ReturnType<typeof createClient>
 
-/** `faults` receives a line for each answer that hangs and each request that is not healed. */
+/**
+ * Creates a client. `faults` receives a line for each hanging answer and each request that never succeeds.
+ */
 export function createClient(nodes: readonly Node[], faults: string[]) {
   let turn = 0
   const times: number[] = []
@@ -38,12 +39,12 @@ export function createClient(nodes: readonly Node[], faults: string[]) {
     return running[turn % Math.max(1, running.length)]
   }
 
-  /** One request to one node; null without an answer. */
+  /** Sends one request to one node. Resolves to null without an answer. */
   async function askOnce(node: Node, path: string, init: RequestInit): Promise<Omit<Answer, 'lost'> | null> {
     const began = performance.now()
     try {
-      // A connection of its own: Bun repeats a request by itself when a kept one breaks, which would count a
-      // view twice.
+      // Uses a new connection: when a kept-alive one breaks, Bun retries by itself, which would count a view
+      // twice.
       const options = { ...init, keepalive: false, signal: AbortSignal.timeout(3 * HANG_MS) }
       const response = await fetch(`${node.server?.url}${path}`, options)
       const text = await response.text()
@@ -83,23 +84,22 @@ export function createClient(nodes: readonly Node[], faults: string[]) {
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify({ push }),
       }),
-    /** The path and query of a download link, whichever node made it. */
+    /** Returns the path and query of a download link, whichever node made it. */
     pathOf: (link: string) => new URL(link).pathname,
-    /** The longest answer so far, in milliseconds. */
+    /** The longest response time so far, in milliseconds. */
     longest: () => times.reduce((most, took) => Math.max(most, took), 0),
     countRequests: () => times.length,
   }
 }
 
 /**
- * The same request may be answered otherwise a moment later. 409: the first one with its Idempotency-Key
- * still runs.
+ * Whether a retry may get another answer. 409: the first request with the Idempotency-Key still runs.
  */
 function isFinal({ status }: Pick<Answer, 'status'>): boolean {
   return status < 500 && status !== 429 && status !== 409
 }
 
-/** A request without what would reveal its push. */
+/** Describes a request without revealing its push. */
 const kindOf = (path: string, { method = 'GET' }: RequestInit) =>
   `${method} ${path.replaceAll(/[\w-]{20,}/g, '…')}`
 

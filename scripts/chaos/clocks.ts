@@ -5,12 +5,12 @@ import { createLoad } from './load.ts'
 import { moment, recover, type Scenario, type Trial } from './scenario.ts'
 
 const WRONG_SECONDS = 90
-/** How far times in answers may be off the clock of the database. */
+/** The allowed difference between times in answers and the clock of the database. */
 const TOLERANCE_MS = 2_000
 const LIFE_MS = 4_000
 const LIBRARIES = '/usr/lib/*-linux-gnu/faketime/libfaketime.so.1'
 
-/** Null where Debian's package `faketime` is not installed. */
+/** Returns null if Debian's package `faketime` is not installed. */
 export function findFaketime(): string | null {
   return [...new Bun.Glob(LIBRARIES).scanSync('/')][0] ?? null
 }
@@ -46,7 +46,7 @@ function wrongClock(node: number): Record<string, string> {
 
 type Times = { created_at: string; expires_at: string; url_token: string }
 
-/** Each node creates a push: its times are those of the database, and the same on every node. */
+/** Creates a push on each node and checks that its times are the database's, and the same on every node. */
 async function compareTimes({ office }: Pick<Trial, 'office'>): Promise<string[]> {
   const faults: string[] = []
   for (const node of office.nodes) {
@@ -66,7 +66,7 @@ async function compareTimes({ office }: Pick<Trial, 'office'>): Promise<string[]
   return faults
 }
 
-/** A push ends on every node when it ends by the clock of the database. */
+/** Checks that a push expires on every node by the clock of the database. */
 async function compareEnds({ office }: Pick<Trial, 'office'>): Promise<string[]> {
   const faults: string[] = []
   const client = createClient(office.nodes, faults)

@@ -7,9 +7,9 @@ import { createClient } from './client.ts'
 import type { Scenario, Trial } from './scenario.ts'
 
 const WAYS = ['swallow', 'cut', 'hold'] as const
-/** More than any change has. */
+/** More commits than any change has. */
 const MOST_COMMITS = 20
-/** Heartbeats and the like, which come at any time. */
+/** Matches heartbeats and other statements that run at any time. */
 const UPKEEP = /UPDATE instance|FROM nodes|DELETE FROM operations|DELETE FROM spent_points/
 
 export const commits: Scenario = {

@@ -11,7 +11,7 @@ const VIEWS = 3
 const RECENT = 200
 const FILE_BYTES = 40_000
 
-/** `pauseMs`: how long each client rests after an answer. */
+/** `pauseMs`: how long each client pauses after an answer. */
 export type Loading = { office: Pick<Office, 'nodes' | 'auth'>; draw: Draw; pauseMs: number }
 
 export type Load = ReturnType<typeof createLoad>
@@ -22,13 +22,13 @@ export function createLoad({ office: { nodes, auth }, draw, pauseMs }: Loading) 
   const owned = new Set<string>()
 
   /**
-   * Keeps clients busy until the returned function is called, which resolves once each of them has its last
+   * Runs clients until the returned function is called, which resolves once each has received its last
    * answer.
    */
   function start(): () => Promise<void> {
     let isOver = false
     const work = async () => {
-      // What is not healed is a fault in the ledger already.
+      // A request that never succeeded is already recorded as a fault.
       for (; !isOver; await Bun.sleep(pauseMs)) await act().catch(() => undefined)
     }
     const working = Array.from({ length: CLIENTS }, work)
@@ -52,7 +52,7 @@ export function createLoad({ office: { nodes, auth }, draw, pauseMs }: Loading) 
     const files = draw(8) === 0 ? [{ filename: 'a.bin', data: btoa('f'.repeat(FILE_BYTES)) }] : []
     const isOwned = files.length > 0 || draw(3) === 0
     const push = { payload, expire_after_views: VIEWS, kind: 'text', ...(files.length > 0 ? { files } : {}) }
-    // Repeated after a lost answer, it is still one push.
+    // A retry after a lost answer must not create another push.
     const key = { 'idempotency-key': crypto.randomUUID() }
     const { status, body } = await client.create(push, isOwned ? { ...auth, ...key } : key)
     if (status !== 201 || body.url_token === undefined)
@@ -66,7 +66,7 @@ export function createLoad({ office: { nodes, auth }, draw, pauseMs }: Loading) 
     if (push !== undefined) await retrieve(urlToken, push)
   }
 
-  /** Resolves to whether a payload came. */
+  /** Retrieves a push. Resolves to whether a payload was received. */
   async function retrieve(urlToken: string, push: TrackedPush): Promise<boolean> {
     const wasDeleted = push.deleted === 'yes'
     // Without an answer at all, the view may have been counted.
@@ -99,7 +99,7 @@ export function createLoad({ office: { nodes, auth }, draw, pauseMs }: Loading) 
     else ledger.blame(urlToken, `delete answered ${status}`)
   }
 
-  /** Retrieves up to `most` of the latest pushes until they expire; resolves to their number. */
+  /** Retrieves up to `most` of the latest pushes until they expire. Resolves to their number. */
   async function check(most: number): Promise<number> {
     const tokens = [...ledger.known.keys()].slice(-most)
     const left = tokens.values()
@@ -119,7 +119,7 @@ export function createLoad({ office: { nodes, auth }, draw, pauseMs }: Loading) 
     ledger.noteRest(urlToken, payloads)
   }
 
-  /** Each payload that arrived has its entry, and there are no more entries than views. */
+  /** Checks that each received payload has a log entry, and that there are no more entries than views. */
   async function checkAudit(urlToken: string, push: TrackedPush): Promise<void> {
     const { body }: Answer = await client.ask(`/api/v2/pushes/${urlToken}/audit`, { headers: auth })
     const entries = (body.logs ?? []).filter(({ kind }) => kind === 'view').length

@@ -1,11 +1,11 @@
-// The network between nodes and database fails for seconds, and heals.
+// The network between nodes and database fails for seconds, and recovers.
 
 import type { Way } from '../../test/support/fault-proxy.ts'
 import { breakAgainAndAgain } from './breakage.ts'
 import { moment, type Scenario } from './scenario.ts'
 
 const WAYS: readonly Way[] = ['stall', 'reset', 'swallow']
-/** Every fourth cut lasts longer than any answer may take. */
+/** Durations: every fourth cut lasts longer than any answer may take. */
 const LONG_CUT_MS = 12_000
 
 export const network: Scenario = {
@@ -16,7 +16,7 @@ export const network: Scenario = {
     const { office, draw } = trial
     const breakOnce = async (round: number) => {
       const way = WAYS[round % WAYS.length] ?? 'stall'
-      // One node alone, or all of them.
+      // Cuts off one node, or all of them.
       const cut = round % 2 === 0 ? [office.nodes[draw(office.nodes.length)]] : office.nodes
       for (const node of cut) node?.proxy.set(way)
       await Bun.sleep(round % 4 === 3 ? LONG_CUT_MS : moment(draw, 1000))

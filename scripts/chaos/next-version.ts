@@ -49,14 +49,14 @@ function raiseVersion(path: string): void {
 const MIGRATIONS = /(export const MIGRATIONS: readonly Migration\[\] = \[[\s\S]*?\})(,?\s*\])/
 const NEXT = "{ sql: 'ALTER TABLE pushes ADD COLUMN later integer', compatibleFrom: 1 }"
 
-/** A column that the version before does not know, and can serve. */
+/** Adds a column that the former version ignores. */
 function addMigration(path: string): void {
   const source = readFileSync(path, 'utf8')
   if (!MIGRATIONS.test(source)) throw new Error(`${path} holds no list of migrations any more`)
   writeFileSync(path, source.replace(MIGRATIONS, `$1, ${NEXT}$2`))
 }
 
-/** Styles and scripts that no page of the version before names. */
+/** Changes styles and scripts, so that their names differ from the former version's. */
 function changePages(frame: string): void {
   appendFileSync(join(frame, 'styles/base.css'), '\n/* the next version */\n')
   appendFileSync(join(frame, 'browser/common.js'), "\ntold.dataset.next = ''\n")

@@ -1,4 +1,4 @@
-// What a scenario is: something fails while clients work, and nothing may be lost, given twice or hang.
+// Defines a scenario: something fails under load, and nothing may be lost, handed out twice or hang.
 
 import type { Draw } from '../../src/selftest/load.ts'
 import type { Office, OfficeOptions } from '../../test/support/nodes.ts'
@@ -11,9 +11,9 @@ export type Trial = {
   office: Office
   rounds: number
   draw: Draw
-  /** How long each client rests after an answer, in milliseconds. */
+  /** How long each client pauses after an answer, in milliseconds. */
   pauseMs: number
-  /** How soon a node must work again once what it needs does, in milliseconds. */
+  /** How soon a node must work again once its dependencies do, in milliseconds. */
   recoveryMs: number
   /** Another build of the binary, for upgrades. */
   otherBinary: string
@@ -23,7 +23,7 @@ export type Trial = {
 export type Scenario = {
   name: string
   what: string
-  /** When `--rounds` does not say. */
+  /** The default of `--rounds`. */
   rounds: number
   office?: Partial<OfficeOptions>
   run(trial: Trial): Promise<Outcome>
@@ -58,5 +58,5 @@ async function works(node: Office['nodes'][number], { client }: Load): Promise<b
   return answer?.body.payload === 'does it work?'
 }
 
-/** A number of milliseconds from `least` to twice that. */
+/** Returns a random number of milliseconds from `least` to twice that. */
 export const moment = (draw: Draw, least: number) => least + draw(least)

@@ -8,7 +8,7 @@ export const ADMIN = { email: 'admin@example.org', password: 'correct horse batt
 
 const PUSHES = '/api/v2/pushes'
 
-/** Two days pass meanwhile, so that one of the pushes expires by time. */
+/** Lets two days pass by the test clock, so that one of the pushes expires by time. */
 export async function seed(dataDir: string): Promise<void> {
   const clock = createTestClock(Date.now() - 2 * DAY)
   const instance = await startInstance({ dataDir, clock, flags: { 'max-passphrase-attempts': '2' } })
@@ -25,7 +25,7 @@ export async function seed(dataDir: string): Promise<void> {
     return (await response.json()).url_token
   }
   const push = (fields: object) => make(PUSHES, { push: { payload: 'correct horse', ...fields } })
-  /** As a recipient, who has no token. */
+  /** Sends a request as a recipient, without a token. */
   const open = (urlToken: string, passphrase = '') =>
     instance.fetch(`${PUSHES}/${urlToken}?passphrase=${passphrase}`)
 

@@ -1,18 +1,18 @@
 // Blanks out what is not code, so that a search for operators finds no words of a comment, a string or a
 // regular expression.
 
-/** After one of these a slash begins a regular expression; after anything else it divides. */
+/** Matches text after which a slash begins a regular expression instead of a division. */
 const BEFORE_REGEX = /(?:^|[([{,;:=!?&|+\-*%<>~^]|\b(?:return|typeof|case|in|of|throw|await|yield|void))\s*$/
 
 const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?\*\//y
 const STRING = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/y
 const REGEX = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y
-/** The text of a template, up to its end or to the next embedded expression. */
+/** Matches the text of a template, up to its end or the next embedded expression. */
 const TEMPLATE_TEXT = /(?:[^`\\$]|\\[\s\S]|\$(?!\{))*(?:`|\$\{)/y
 
 /**
- * TypeScript without JSX, with every character of comments, strings and regular expressions replaced by a
- * blank.
+ * Returns TypeScript (without JSX) with every character of comments, strings and regular expressions replaced
+ * by a blank.
  */
 export function codeOnly(source: string): string {
   let code = ''
@@ -31,7 +31,7 @@ export function codeOnly(source: string): string {
     if (blank(TEMPLATE_TEXT)?.endsWith('${')) templates.push(0)
   }
 
-  /** True when the bracket ended an embedded expression. */
+  /** Whether the bracket ended an embedded expression. */
   function countBracket(character: string): boolean {
     const open = templates.at(-1)
     if (open === undefined) return false

@@ -2,7 +2,7 @@
 
 import { codeOnly } from './code-only.ts'
 
-/** One change of one file: `text` replaces what stands from `start` up to, not including, `end`. */
+/** A change of one file: `text` replaces the characters from `start` to `end` (exclusive). */
 export type Mutation = { path: string; start: number; end: number; text: string; line: number; label: string }
 
 type Rule = { find: RegExp; replace: string }
@@ -28,7 +28,10 @@ const RULES: readonly Rule[] = [
   { find: /(?<=^ *)(?:await )?(?:\w+\.)*require\w*\(.*\)$/gm, replace: '' },
 ]
 
-/** All mutations of one file, in the order of the rules; none that changes only a type or does not parse. */
+/**
+ * Returns all mutations of a file, in the order of the rules, without those that only change a type or do not
+ * parse.
+ */
 export function findMutations(path: string, source: string): Mutation[] {
   const code = codeOnly(source)
   const original = compile(source)
@@ -53,7 +56,7 @@ export function applyMutation(source: string, { start, end, text }: Mutation): s
 
 const transpiler = new Bun.Transpiler({ loader: 'ts' })
 
-/** The program without types and comments; null when it does not parse. */
+/** Returns the program without types and comments; null when it does not parse. */
 function compile(source: string): string | null {
   try {
     return transpiler.transformSync(source)

@@ -16,7 +16,7 @@ const COPIED = [
   'tsconfig.json',
   'bunfig.toml',
 ]
-/** A mutation that makes the tests hang is noticed, too. */
+/** The timeout of a test file. A mutation that makes the tests hang counts as noticed. */
 const LIMIT_MS = 5 * 60_000
 
 export type Verdict =
@@ -27,7 +27,7 @@ export type Verdict =
 
 export type Bench = ReturnType<typeof createBench>
 
-/** A copy of the project for one worker. `onWarning` is told which tests cannot be relied on. */
+/** Copies the project for one worker. Calls `onWarning` for tests that are not reliable. */
 export function createBench(options: {
   project: string
   tests: readonly string[]
@@ -40,7 +40,7 @@ export function createBench(options: {
   symlinkSync(join(project, 'node_modules'), join(copy, 'node_modules'))
   /** Test files that pass without any mutation. */
   const passing = new Set<string>()
-  /** How many mutations each test file has noticed: the best ones run first. */
+  /** How many mutations each test file has noticed: files with the most run first. */
   const successes = new Map<string, number>()
   let running: Bun.Subprocess | null = null
 
@@ -57,7 +57,7 @@ export function createBench(options: {
     return { isGood: (await child.exited) === 0, printed }
   }
 
-  /** The first file with a test that fails; null when all pass. */
+  /** Resolves to the first file with a failing test; null when all pass. */
   async function firstFailing(files: readonly string[]): Promise<string | null> {
     const paths = files.map((file) => `./${file}`)
     const { isGood, printed } = await run([
@@ -90,8 +90,7 @@ export function createBench(options: {
   }
 
   /**
-   * A test that fails only now and then proves nothing: it has to fail again, and to pass without the
-   * mutation.
+   * Rules out flaky tests: the test must fail again with the mutation, and pass without it.
    */
   async function isRealFailure(file: string, mutation: Mutation): Promise<boolean> {
     if (!(await passesWithoutMutation(file))) {
@@ -131,8 +130,8 @@ export function createBench(options: {
 }
 
 /**
- * The tests of the same folder first, then those of the same room, then all others: most mutations are
- * noticed within seconds. Within a group the files that noticed most so far come first.
+ * Sorts test files: same folder first, then same room, then all others, so that most mutations are noticed
+ * within seconds. Within a group, the files that noticed most so far come first.
  */
 export function groupsFor(
   path: string,

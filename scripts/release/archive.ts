@@ -4,15 +4,15 @@
 import { type Pack, pack } from 'tar-stream'
 
 export type Entry = {
-  /** Without a slash at its start. A folder ends with one. */
+  /** The path, without a leading slash. A folder ends with a slash. */
   path: string
   mode: number
   bytes?: Uint8Array
-  /** The number of the user and of the group; root without it. */
+  /** The id of the user and the group; root by default. */
   owner?: number
 }
 
-/** `time` in seconds, for all entries. */
+/** Packs the entries. `time` is in seconds, for all entries. */
 export async function tarOf(entries: readonly Entry[], time: number): Promise<Uint8Array<ArrayBuffer>> {
   const archive = pack()
   const whole = collect(archive)
@@ -27,7 +27,7 @@ export async function tarOf(entries: readonly Entry[], time: number): Promise<Ui
   return whole
 }
 
-/** All bytes of a stream, once it has ended. */
+/** Resolves to all bytes of a stream. */
 function collect(stream: Pack): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = []
   return new Promise((resolve, reject) => {

@@ -16,7 +16,7 @@ export type DebianPackage = {
   /** The path of the executable. */
   binary: string
   output: string
-  /** Of everything in it, in seconds. */
+  /** The time of everything in it, in seconds. */
   time: number
 }
 
@@ -26,7 +26,7 @@ export function isDpkgHere(): boolean {
   return Bun.which('dpkg-deb') !== null
 }
 
-/** Throws what dpkg-deb says when it fails. */
+/** Builds the package. Throws the message of dpkg-deb when it fails. */
 export async function writeDebianPackage({ output, time, ...described }: DebianPackage): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'oncebox-deb-'))
   try {
@@ -42,8 +42,8 @@ export async function writeDebianPackage({ output, time, ...described }: DebianP
     ]
     for (const file of [...files, ...scripts]) place(root, file, time)
     rmSync(output, { force: true })
-    // Debian's lintian and older releases of dpkg refuse zstd. Several threads would give other bytes on a
-    // machine with other cores.
+    // Debian's lintian and older releases of dpkg refuse zstd. With several threads, the bytes would depend
+    // on the number of cores.
     const flags = ['--root-owner-group', '-Zxz', '-z6', '--threads-max=1', '--build', root, output]
     const env = { ...process.env, SOURCE_DATE_EPOCH: String(time) }
     const child = Bun.spawn(['dpkg-deb', ...flags], {
@@ -59,7 +59,7 @@ export async function writeDebianPackage({ output, time, ...described }: DebianP
   }
 }
 
-/** What the package installs. */
+/** Returns the files that the package installs. */
 export function filesOf({
   binary,
   version,
@@ -68,7 +68,7 @@ export function filesOf({
   const project = (path: string) => readFileSync(join(PROJECT, path))
   const pack = (bytes: Uint8Array) => gzipSync(bytes, { level: 9 })
   const packed = (path: string) => pack(project(path))
-  // At the places that their links to each other name.
+  // Keeps the paths that their links to each other name.
   const pages = [
     'CHANGELOG.md',
     'README.md',
@@ -110,7 +110,7 @@ type Described = Pick<DebianPackage, 'architecture' | 'version'> & {
   files: readonly Pick<Installed, 'bytes'>[]
 }
 
-/** The control file, as the Debian Policy Manual describes it (5.3). */
+/** Returns the control file (Debian Policy Manual, 5.3). */
 export function controlText({ architecture, version, files }: Described): string {
   const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0)
   return `Package: oncebox
@@ -132,7 +132,7 @@ Description: share secrets by links that open a limited number of times
 `
 }
 
-/** Debian's own changelog (Debian Policy Manual, 4.4), which has a form of its own. */
+/** Returns the changelog in Debian's format (Debian Policy Manual, 4.4). */
 function changelogText({ version, time }: Pick<DebianPackage, 'version' | 'time'>): string {
   const date = new Date(time * 1000).toUTCString().replace('GMT', '+0000')
   return `oncebox (${debianVersion(version)}) stable; urgency=medium
@@ -143,7 +143,7 @@ function changelogText({ version, time }: Pick<DebianPackage, 'version' | 'time'
 `
 }
 
-/** A pre-release sorts before its release with a tilde. */
+/** Returns Debian's version, in which a tilde sorts a pre-release before its release. */
 function debianVersion(version: string): string {
   return version.replace('-', '~')
 }

@@ -1,5 +1,4 @@
-// The files of the C library that the executable needs in an image which has nothing else. They come from
-// this machine.
+// Copies the files of the C library that the executable needs in an otherwise empty image from this machine.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,8 +35,7 @@ const LIBRARIES: Record<Architecture, Library> = {
 const NAMES = ['libc.so.6', 'libdl.so.2', 'libm.so.6', 'libpthread.so.0']
 
 /**
- * The files, or what is missing and its remedy. `folder` is what the operator names in place of the usual
- * one.
+ * Returns the files, or what is missing and the remedy. `folder` overrides the usual folder.
  */
 export function glibcFor(
   architecture: Architecture,
@@ -59,7 +57,7 @@ export function glibcFor(
   return { files: wanted.map(({ path, source }) => ({ path, mode: 0o755, bytes: readFileSync(source) })) }
 }
 
-/** The licence of glibc, which goes with its files; null when the machine does not have it. */
+/** Returns the licence of glibc, which accompanies its files; null when the machine does not have it. */
 export function glibcLicence(): Uint8Array | null {
   const path = ['/usr/share/doc/libc6/copyright', '/usr/share/doc/libc6-arm64-cross/copyright'].find(
     existsSync,

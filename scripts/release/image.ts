@@ -20,14 +20,14 @@ export type ImageContent = {
   architecture: Architecture
   version: string
   binary: Uint8Array
-  /** The C library. */
+  /** The files of the C library. */
   library: readonly Entry[]
   licences: readonly { name: string; bytes: Uint8Array }[]
-  /** Of everything in it, in seconds. */
+  /** The time of everything in it, in seconds. */
   time: number
 }
 
-/** The archive, the same bytes for the same content. */
+/** Returns the archive: the same bytes for the same content. */
 export async function imageOf(content: ImageContent): Promise<Uint8Array<ArrayBuffer>> {
   const { architecture, version, time } = content
   const tar = await tarOf(rootOf(content), time)
@@ -53,7 +53,7 @@ export async function imageOf(content: ImageContent): Promise<Uint8Array<ArrayBu
       },
     })),
   }
-  // Docker before version 25 reads this list in place of the index.
+  // Docker before version 25 reads this list instead of the index.
   const forDocker = [
     { Config: config.path, RepoTags: tags.map((tag) => `${NAME}:${tag}`), Layers: [layer.path] },
   ]
@@ -69,7 +69,7 @@ export async function imageOf(content: ImageContent): Promise<Uint8Array<ArrayBu
   )
 }
 
-/** The root of the file system. It has no shell, no other program and no certificate: Bun brings its own. */
+/** Returns the root file system, without a shell, other programs or certificates: Bun has its own. */
 function rootOf({ binary, library, licences }: ImageContent): Entry[] {
   const files = [
     fileOf('etc/group', `root:x:0:\n${NAME}:x:${USER}:\n`),

@@ -63,7 +63,7 @@ function presentOption([term, text]: readonly [string, string]): string[] {
   return ['.TP', `.B ${roff(term)}`, roff(text)]
 }
 
-/** Text as roff shows it as it is. A line must not begin with a control character. */
+/** Escapes text for roff. A line must not begin with a control character. */
 function roff(text: string): string {
   return text
     .replaceAll('\\', '\\e')

@@ -16,15 +16,15 @@ const ID_BYTES = 8
 const SEED_BYTES = 32
 const PUBLIC_BYTES = 32
 const CHECKSUM = 72
-/** Turns a seed into a key that node:crypto reads: PKCS #8 for Ed25519 (RFC 8410). */
+/** Converts a seed to a key for node:crypto: PKCS #8 for Ed25519 (RFC 8410). */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** Whether the secret key of this file opens with a password alone. Throws when it is no secret key. */
+/** Whether the secret key in the file is encrypted by a password. Throws when it is not a secret key. */
 export function needsPassword(file: string): boolean {
   return partsOf(file).subarray(2, 4).toString() === 'Sc'
 }
 
-/** Throws when this is no secret key of minisign, or the password is wrong. */
+/** Reads a secret key of minisign. Throws when it is invalid or the password is wrong. */
 export function readSigningKey(file: string, password: string | null): SigningKey {
   const parts = partsOf(file)
   const secret = Buffer.from(parts.subarray(SECRET))
@@ -51,7 +51,7 @@ function partsOf(file: string): Buffer {
   return parts
 }
 
-/** What encrypts the secret part: scrypt, with the limits that libsodium turns into its parameters. */
+/** Derives the key that encrypts the secret part: scrypt, with parameters from limits as in libsodium. */
 function keyStream(parts: Buffer, password: string): Buffer {
   const operations = Math.max(Number(parts.readBigUInt64LE(OPERATIONS)), 32_768)
   const memory = Number(parts.readBigUInt64LE(MEMORY))
@@ -64,7 +64,7 @@ function keyStream(parts: Buffer, password: string): Buffer {
   return scryptSync(password, parts.subarray(SALT, OPERATIONS), SIZE - SECRET, { N, r, p, maxmem })
 }
 
-/** The text of the `.minisig` file. The comment is signed too. */
+/** Returns the text of the `.minisig` file. The comment is signed too. */
 export function signFile(bytes: Uint8Array, { id, key }: SigningKey, comment: string): string {
   const signature = sign(null, createHash('blake2b512').update(bytes).digest(), key)
   const overall = sign(null, Buffer.concat([signature, Buffer.from(comment)]), key)

@@ -1,11 +1,11 @@
-// What a release consists of: the names of its parts, of their files, and which part needs which.
+// The parts of a release: their names, their files, and their dependencies.
 
 /** A system that the executable is compiled for. */
 export type System = {
   name: string
-  /** The package of npm that holds Bun for it. */
+  /** The npm package with Bun for the system. */
   runtime: string
-  /** Bun's own name of the system. */
+  /** Bun's name of the system. */
   target: string
   extension: string
 }
@@ -24,7 +24,7 @@ function system(name: string, runtime: string, target: string, extension = ''): 
   return { name, runtime, target, extension }
 }
 
-/** Debian's name of a processor, and the system whose executable its packages and images hold. */
+/** Debian's names of processors, each with the system whose executable its packages and images contain. */
 export const ARCHITECTURES = { amd64: 'linux-x64', arm64: 'linux-arm64' } as const
 
 export type Architecture = keyof typeof ARCHITECTURES
@@ -33,13 +33,13 @@ const BINARIES = SYSTEMS.map(({ name }) => name)
 const DEBS = ['deb-amd64', 'deb-arm64']
 const IMAGES = ['image-amd64', 'image-arm64']
 
-/** In the order in which they are made. Signatures and checksums come after them, for every file. */
+/** The parts in build order. Signatures and checksums of every file come after them. */
 export const PARTS: readonly string[] = [...BINARIES, ...DEBS, ...IMAGES, 'sbom']
 
-/** Words for several parts. */
+/** Names for groups of parts. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = { binaries: BINARIES, deb: DEBS, image: IMAGES }
 
-/** The parts that `--only` names, all of them without it. Throws for an unknown name. */
+/** Returns the parts that `--only` names, or all parts without it. Throws for an unknown name. */
 export function chooseParts(only: string | undefined): string[] {
   if (only === undefined) return [...PARTS]
   const words = only.split(',').map((word) => word.trim())
@@ -52,14 +52,14 @@ export function chooseParts(only: string | undefined): string[] {
   return PARTS.filter((part) => chosen.has(part))
 }
 
-/** The processor of a package or an image; null for any other part. */
+/** Returns the processor of a package or an image; null for any other part. */
 export function architectureOf(part: string): Architecture | null {
   const [kind, name] = part.split('-')
   if (kind !== 'deb' && kind !== 'image') return null
   return name === 'amd64' || name === 'arm64' ? name : null
 }
 
-/** The system whose executable a part is or holds; null for a part without one. */
+/** Returns the system whose executable a part is or contains; null for a part without one. */
 export function systemOf(part: string): System | null {
   const architecture = architectureOf(part)
   const name = architecture === null ? part : ARCHITECTURES[architecture]
@@ -75,7 +75,7 @@ export function fileNameOf(part: string, version: string): string {
   return `oncebox-${version}-${part}${systemOf(part)?.extension ?? ''}`
 }
 
-/** The part whose file has this name; null for any other file. */
+/** Returns the part whose file has this name; null for any other file. */
 export function partOf(fileName: string, version: string): string | null {
   return PARTS.find((part) => fileNameOf(part, version) === fileName) ?? null
 }

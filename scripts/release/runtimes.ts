@@ -23,8 +23,8 @@ const FOLDER = join(PROJECT, 'node_modules', '.cache', 'oncebox-runtimes')
 type Locked = { version?: string; integrity?: string }
 
 /**
- * The path of Bun for a system. The first time it comes from npm's cache, or from the registry when it is not
- * there; after that it lies in node_modules. Throws, naming the remedy, when it can be had from neither.
+ * Resolves to the path of Bun for a system, in node_modules. The first call unpacks it there from npm's cache
+ * or the registry. Throws, naming the remedy, when neither has it.
  */
 export async function runtimeFor(system: System): Promise<string> {
   const name = `${system.runtime.replace('@oven/', '')}-${BUN}`
@@ -44,7 +44,7 @@ export async function runtimeFor(system: System): Promise<string> {
   }
 }
 
-/** The archive of the package, which npm takes from its cache when it is there. */
+/** Fetches the archive of the package, by npm and so from its cache if possible. */
 async function pack(packageName: string, folder: string): Promise<Uint8Array<ArrayBuffer>> {
   const wanted = `${packageName}@${BUN}`
   const command = ['npm', 'pack', '--silent', '--prefer-offline', '--pack-destination', folder, wanted]
@@ -58,7 +58,7 @@ async function pack(packageName: string, folder: string): Promise<Uint8Array<Arr
   )
 }
 
-/** The bytes themselves, when they are those of the lock file. */
+/** Returns the bytes if their hash is that of the lock file. */
 function checked(archive: Uint8Array<ArrayBuffer>, packageName: string): Uint8Array<ArrayBuffer> {
   const packages: Record<string, Locked> = lock.packages
   const locked = packages[`node_modules/${packageName}`]

@@ -1,4 +1,4 @@
-// Slow bodies from many addresses of one host, over real sockets: they leave room for everybody else's.
+// Slow bodies from many addresses of one host, over real sockets: they leave room for other clients' bodies.
 
 import { afterAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'

@@ -1,4 +1,4 @@
-// Starts what `npm run release` has made, as far as this machine can: `npm run release:check`.
+// Starts the files of `npm run release`, as far as this machine can: `npm run release:check`.
 
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -32,7 +32,8 @@ function folder(name: string): string {
 }
 
 /**
- * `lacking` tells why this machine cannot; null when it can. A part that was not made is skipped as loudly.
+ * `lacking` says why this machine cannot run the test; null when it can. A part that was not built is skipped
+ * with its name as well.
  */
 function check(
   name: string,

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * With a shell for the scripts of a package, the libraries of this machine, and the home folder of a user.
+ * Makes a root with a shell for package scripts, the libraries of this machine, and a user's home folder.
  */
 export function makeRoot(root: string): void {
   for (const folder of ['var/lib/dpkg/info', 'var/lib/dpkg/updates', 'etc', 'tmp', 'usr/bin', 'dev'])
@@ -28,7 +28,7 @@ type Configured = {
   Healthcheck: { Test: string[] }
 }
 
-/** Unpacks the layers with their owners. Returns how the image wants to be started. */
+/** Unpacks the layers with their owners. Returns the image's entry point and user. */
 export function unpackImage(archive: string, root: string): Configured {
   const parts = `${root}.parts`
   mkdirSync(parts, { recursive: true })
@@ -51,7 +51,7 @@ function mountProc(root: string): void {
   mounted.push(path)
 }
 
-/** Before the folders are removed. */
+/** Unmounts before the folders are removed. */
 export function unmountAll(): void {
   for (const path of mounted.splice(0)) run(['umount', path])
 }

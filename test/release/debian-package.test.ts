@@ -1,5 +1,4 @@
-// What the package for Debian installs: the executable, its manual page, and the documentation for people
-// without a network.
+// The files that the Debian package installs: the executable, its manual page, and the offline documentation.
 
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
@@ -19,7 +18,7 @@ const files = new Map(
 const textOf = (path: string) => Buffer.from(files.get(path) ?? []).toString()
 const packedTextOf = (path: string) => gunzipSync(files.get(path) ?? Buffer.alloc(0)).toString()
 
-test('the pages are those of the project, and their links to each other lead somewhere', () => {
+test('the pages are those of the project, and no link between them is dangling', () => {
   const doc = 'usr/share/doc/oncebox/'
   expect(textOf(`${doc}docs/damage.md`)).toContain('# When the disk is at fault')
   const pages = [...files.keys()].filter((path) => path.endsWith('.md'))
@@ -38,7 +37,7 @@ test('the changelog has the form of Debian', () => {
   )
 })
 
-test('the manual page tells every command and every setting, and nothing of the machine that made it', () => {
+test('the manual page lists every command and setting, and nothing about the machine that built it', () => {
   const page = manPage(MADE)
   expect(packedTextOf('usr/share/man/man1/oncebox.1.gz')).toBe(page)
   expect(page).toStartWith('.TH ONCEBOX 1 "2026-09-21" "Oncebox 3.1.0\\-rc.1" "User Commands"\n')

@@ -61,7 +61,7 @@ test('older versions of Docker find the same parts', async () => {
   expect(image.Layers).toEqual([`blobs/${manifest.layers[0].digest.replace(':', '/')}`])
 })
 
-test('it runs as an unprivileged user, keeps its data in a volume, and has a health check', async () => {
+test('the image runs as an unprivileged user, keeps its data in a volume, and has a health check', async () => {
   const { architecture, config } = (await unpackedImage()).config
   expect(architecture).toBe('arm64')
   expect(config).toMatchObject({
@@ -73,7 +73,7 @@ test('it runs as an unprivileged user, keeps its data in a volume, and has a hea
   })
 })
 
-test('its root holds the executable, its library, and a data folder of that user alone', async () => {
+test('its root contains the executable, its library, and a data folder that only that user can access', async () => {
   const root = await filesIn((await unpackedImage()).layer)
   expect([...root.keys()].filter((path) => !path.startsWith('etc/') && !path.startsWith('lib/'))).toEqual([
     ...['usr/', 'usr/bin/', 'usr/share/', 'usr/share/doc/', 'usr/share/doc/oncebox/', 'data/', 'tmp/'],

@@ -19,19 +19,19 @@ test('the files of a release are named after their system', () => {
   ])
 })
 
-test('a file leads back to its part, for the signed comment', () => {
+test('the name of a file identifies its part, for the signed comment', () => {
   for (const part of PARTS) expect(partOf(fileNameOf(part, '3.1.0'), '3.1.0')).toBe(part)
   expect(partOf('oncebox-3.0.0-linux-x64', '3.1.0')).toBeNull()
   expect(partOf('SHA256SUMS', '3.1.0')).toBeNull()
 })
 
-test('--only takes parts and groups of them, in the order in which they are made', () => {
+test('--only accepts parts and groups of parts, in build order', () => {
   expect(chooseParts('deb, linux-x64')).toEqual(['linux-x64', 'deb-amd64', 'deb-arm64'])
   expect(chooseParts(undefined)).toEqual([...PARTS])
   expect(() => chooseParts('linux-x64,rpm')).toThrow('there is no part "rpm"; the parts are linux-x64')
 })
 
-test('packages and images hold the executable of their processor', () => {
+test('packages and images contain the executable of their processor', () => {
   expect(systemOf('deb-amd64')?.name).toBe('linux-x64')
   expect(systemOf('image-arm64')?.name).toBe('linux-arm64')
   expect(systemOf('sbom')).toBeNull()

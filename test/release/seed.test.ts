@@ -1,4 +1,4 @@
-// What `npm run dev` fills its folder with.
+// The data that `npm run dev` seeds.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ADMIN, seed } from '../../scripts/dev/seed.ts'
@@ -37,7 +37,7 @@ test('an administrator has ten pushes in all their states', async () => {
   ])
 })
 
-test('a request waits for an answer', async () => {
+test('the administrator has an open request', async () => {
   expect(await list('/api/oncebox/requests')).toMatchObject([
     { name: 'The password of the router', answers: 0 },
   ])

@@ -1,5 +1,4 @@
-// The compiled binary as a process: started in an empty folder, asked through its socket, ended as a test
-// wants.
+// Runs the compiled binary as a process: starts it in an empty folder, sends requests, and stops or kills it.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,14 +10,14 @@ export const BINARY = resolve(import.meta.dir, '../../dist/oncebox')
 export type Signal = 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGKILL'
 
 export type StartOptions = {
-  /** New and its own unless given. */
+  /** The data folder; a new one by default. */
   dataDir?: string
-  /** Another build than dist/oncebox. */
+  /** The executable, if not dist/oncebox. */
   binary?: string
-  /** The folder it is started in; empty unless given. */
+  /** The working directory; an empty folder by default. */
   cwd?: string
   env?: Record<string, string>
-  /** On top of a free port and no floor of free space; the last of a kind wins. */
+  /** Flags after the defaults (a free port, --min-free-space 0), which they can override. */
   flags?: string[]
 }
 
@@ -31,7 +30,7 @@ export type Started = Awaited<ReturnType<typeof startBinary>>
 const READY_MS = 120_000
 const MOST_TRIES = 10
 
-// What interrupted tests leave behind goes with this process.
+// Removes the leftovers of interrupted tests when this process exits.
 const processes = new Set<Bun.Subprocess>()
 const folders = new Set<string>()
 process.on('exit', () => {
@@ -39,7 +38,7 @@ process.on('exit', () => {
   for (const path of folders) removeAll(path)
 })
 
-/** A new temporary folder, empty. */
+/** Makes an empty temporary folder. */
 export function makeFolder(): string {
   const path = mkdtempSync(join(tmpdir(), 'oncebox-e2e-'))
   folders.add(path)
@@ -52,8 +51,8 @@ export function removeFolder(path: string): void {
 }
 
 /**
- * What a killed server has started ends a moment after it, and may still put a file into a folder that is
- * being removed.
+ * Removes a folder with retries: children of a killed server end a moment after it, and may still write into
+ * the folder.
  */
 function removeAll(path: string, tries = 100): void {
   try {
@@ -65,7 +64,7 @@ function removeAll(path: string, tries = 100): void {
   }
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 export async function runBinary(args: string[], options: RunOptions = {}): Promise<Ended> {
   const child = spawn(args, { ...options, input: options.input ?? '' })
   const [stdout, stderr, code] = await Promise.all([
@@ -77,8 +76,8 @@ export async function runBinary(args: string[], options: RunOptions = {}): Promi
 }
 
 /**
- * Runs a command again, as people do, while it says that PostgreSQL does not answer: that of a busy machine
- * may take seconds to.
+ * Retries a command while it reports that PostgreSQL does not answer, which may take seconds on a busy
+ * machine.
  */
 export async function runOnDatabase(args: string[], options: RunOptions = {}): Promise<Ended> {
   for (let tries = 1; ; tries += 1) {
@@ -102,12 +101,12 @@ export async function startBinary(options: StartOptions = {}) {
 
   async function waitForReady(): Promise<string> {
     while (performance.now() < startedAt + READY_MS && child.exitCode === null) {
-      // Its lines come together, the address in the first one.
+      // The lines arrive together, with the address in the first one.
       const match = /https?:\/\/\S+?:\d+(?=\D)/.exec(stdout.text())
       if (match !== null && stdout.text().endsWith('\n')) return match[0]
       await Bun.sleep(2)
     }
-    // What it said last may arrive after its end.
+    // Its last output may arrive after its exit.
     await end('SIGKILL')
     throw new Error(`the server did not become ready: ${stdout.text()} ${stderr.text()}`)
   }
@@ -121,8 +120,7 @@ export async function startBinary(options: StartOptions = {}) {
   }
 
   /**
-   * Resolves once these words are in the log: what is written there arrives here a moment later, after an
-   * answer perhaps.
+   * Resolves once the words are in the log. A line may arrive here a moment later than the response.
    */
   async function untilLogged(words: string): Promise<void> {
     await waitUntil(() => stderr.text().includes(words)).catch(() => {
@@ -148,21 +146,21 @@ export async function startBinary(options: StartOptions = {}) {
     stdout: stdout.text,
     stderr: stderr.text,
     untilLogged,
-    /** Path and query on this server. */
+    /** Sends a request to a path and query of this server. */
     ask,
     create,
     /** `urlToken` may be followed by a query. */
     retrieve: (urlToken: string, init?: RequestInit) => ask(`/api/v2/pushes/${urlToken}`, init),
-    /** Like a reader of the log that goes away. */
+    /** Closes the pipe of the log, as a reader that exits does. */
     closeOutputs: () => Promise.all([stdout.close(), stderr.close()]),
-    /** An account command on the same data folder. */
+    /** Runs an account command on the same data folder. */
     command: (args: string[], input = '') => runBinary([...args, '--data-dir', dataDir], { input }),
     isRunning: () => child.exitCode === null && child.signalCode === null,
     end,
   }
 }
 
-/** A room for the tests of one file: what is started or made in it is gone once it is cleared. */
+/** Tracks the servers and folders of one test file; `clear` removes them. */
 export function createStage() {
   let servers: Started[] = []
   let made: string[] = []
@@ -179,7 +177,7 @@ export function createStage() {
     return server
   }
 
-  /** `serve` where it is expected to be refused. */
+  /** Runs `serve` when the start should be refused. */
   const serve = (dataDir: string, ...flags: string[]) =>
     runBinary(['serve', '--data-dir', dataDir, '--port', '0', ...flags])
 
@@ -209,7 +207,7 @@ function spawn(args: string[], { binary = BINARY, cwd = tmpdir(), env = {}, inpu
   return child
 }
 
-/** Nothing of the environment that the tests run in may configure a server. */
+/** Removes variables of the tests' own environment that would configure a server. */
 function cleanEnv(): Record<string, string> {
   const { PATH = '', HOME = tmpdir() } = process.env
   return { PATH, HOME }

@@ -1,14 +1,14 @@
-// Programs that a test starts many times: built into one file, they take a third of the time to start.
+// Builds programs that a test starts many times into one file, which starts three times as fast.
 
 import { join } from 'node:path'
 import { makeFolder } from './binary.ts'
 
-/** The threads for the disk begin with a file of their own, which lies beside the program. */
+/** The entry file of the disk threads, placed beside the program. */
 const THREAD = join(import.meta.dir, '../../src/store/sqlite/disk-thread.js')
 
 /**
- * Builds a program of this folder, such as `restore-child.ts`. Resolves to its path, which goes with this
- * process.
+ * Builds a program of this folder, such as `restore-child.ts`. Resolves to its path, which is removed when
+ * this process exits.
  */
 export async function buildChild(name: string): Promise<string> {
   const entrypoints = [join(import.meta.dir, name), THREAD]

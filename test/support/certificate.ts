@@ -1,4 +1,4 @@
-// A certificate that signed itself, for 127.0.0.1, valid for a century. It protects nothing.
+// A self-signed certificate for 127.0.0.1, valid for a century. It protects nothing.
 
 export const testCertificate = `-----BEGIN CERTIFICATE-----
 MIIBljCCATygAwIBAgIUdFu8FL6PaO0x8S6Uk7kLWaGBacswCgYIKoZIzj0EAwIw

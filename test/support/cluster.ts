@@ -1,5 +1,5 @@
-// A PostgreSQL server of Debian's packages that may be stopped, started and frozen. Unlike those of
-// database-servers.ts it waits for what it writes, as Oncebox demands.
+// A PostgreSQL server of Debian's packages that tests can stop, start and freeze. Unlike those of
+// database-servers.ts, its commits are synchronous, as Oncebox demands.
 
 import { chownSync, mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,16 +13,15 @@ import { signalTree } from './process-tree.ts'
 export type Cluster = {
   port: number
   folder: string
-  /** What `--database-url` takes; another port is that of a proxy. */
+  /** Returns an address for `--database-url`; `port` may be that of a proxy. */
   address(through?: number): string
-  /** Resolves once it answers. */
+  /** Starts the server. Resolves once it answers. */
   start(): Promise<void>
   /**
-   * `immediate` is a crash of the server, `fast` an orderly stop, `kill` ends each of its processes with kill
-   * -9.
+   * Stops the server: `immediate` is a crash, `fast` an orderly stop, `kill` ends each process with kill -9.
    */
   stop(how: 'immediate' | 'fast' | 'kill'): Promise<void>
-  /** Nothing of it runs until it is thawed, but its connections stay open. */
+  /** Suspends all its processes until it is thawed. Its connections stay open. */
   freeze(): void
   thaw(): void
   /** Runs statements in the database of Oncebox, as the superuser. */
@@ -32,11 +31,11 @@ export type Cluster = {
 
 export type ClusterOptions = {
   /**
-   * Whether it writes to a disk; false for tests that only need speed. It waits for what it writes in any
-   * case.
+   * Whether its folder is on a disk; false (in memory) for tests that only need speed. Commits are
+   * synchronous in any case.
    */
   isDurable: boolean
-  /** The folder in which it makes its own, in place of the system's for such. */
+  /** The parent of its folder, if not the system's temporary folder. */
   parent?: string
   /** Lines such as `shared_buffers=1GB`. */
   config?: readonly string[]
@@ -46,7 +45,7 @@ const PASSWORD = 'loopback only'
 const START_MS = 180_000
 const ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8', PGPASSWORD: PASSWORD }
 
-/** Makes and starts a server with an empty database `oncebox`, which a user of that name owns. */
+/** Creates and starts a server with an empty database `oncebox`, owned by a user of that name. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const folder = makeFolder(options)
   const auth = ['-A', 'scram-sha-256', `--pwfile=${join(folder, 'password')}`]

@@ -1,8 +1,8 @@
-// A whole Oncebox that ends itself at the given durable step of a fixed story: `crash-child.ts FOLDER STEP`,
-// or that goes on to the end and copies its folder at each step, as a kill at that step would leave it:
+// A whole Oncebox that kills itself at the given durable step of a fixed story: `crash-child.ts FOLDER STEP`.
+// Or it runs to the end and copies its folder at each step, as a kill at that step would leave it:
 // `crash-child.ts FOLDER 0 COPIES`.
 //
-// What begins and what was acknowledged is printed, a JSON line each, before and after every deed.
+// Before and after every operation, prints a JSON line: what begins, and what was acknowledged.
 
 import { cpSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -92,7 +92,7 @@ async function act(deed: 'view' | 'delete' | 'wrong', name: string) {
   tell({ told: 'done', deed, name })
 }
 
-/** An upload that breaks off in its second file. */
+/** Runs an upload that is aborted in its second file. */
 async function breakOff() {
   const part = '--b\r\nContent-Disposition: form-data; name="push[files][]"; filename="x"\r\n\r\n'
   const body = `${part}${'x'.repeat(300_000)}\r\n${part}${'y'.repeat(1000)}`

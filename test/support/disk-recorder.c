@@ -1,8 +1,8 @@
-// Preloaded into a process: notes what it writes, cuts off, renames and syncs in files whose path begins with RECORD_UNDER, and the answers
-// that it gives, in the order in which they happen, in the file RECORD_TO.
+// Preloaded into a process: records its writes, truncations, renames and syncs of files whose path begins with
+// RECORD_UNDER, and its answers to clients, in order, in the file RECORD_TO.
 //
-// SYNC_MS: each sync takes so many milliseconds longer. FAIL_SYNC: the sync of this number of a log (-wal) fails; what it should have made
-// durable may be lost for good, as on Linux, where the pages count as clean afterwards.
+// SYNC_MS: added latency of each sync. FAIL_SYNC: the number of the WAL sync that fails; the writes before it may
+// be lost for good, as on Linux, where the pages are marked clean after a failed sync.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -53,7 +53,7 @@ static int is_watched(const char *path) {
   return strncmp(path, under, strlen(under)) == 0;
 }
 
-// The path of an open file that is watched; an empty one for others.
+// Returns the path of an open file that is recorded; empty for other files.
 static const char *path_of(int fd, char *path) {
   char link[32], *digits = link + sizeof link - 1;
   *digits = 0;
@@ -65,7 +65,7 @@ static const char *path_of(int fd, char *path) {
   return is_watched(path) ? path : "";
 }
 
-// Called by the process: a client has this answer now.
+// Called by the process when a client has received this answer.
 void record_answer(const char *text) {
   pthread_mutex_lock(&lock);
   note(ANSWER, 0, "", 0, text, strlen(text));
@@ -123,7 +123,8 @@ int rename(const char *from, const char *to) {
   return failed;
 }
 
-// Bun writes files with system calls of its own, which cannot be noted: those that it replaces whole are noted when they are synced.
+// Bun writes some files by direct system calls, which cannot be intercepted: such files are recorded whole when
+// they are synced.
 static void note_whole(const char *path) {
   static char content[1 << 20];
   if (strstr(path, ".oncebox-new") == NULL) return;

@@ -1,4 +1,4 @@
-// Empties the log of a database while connections have taken every file descriptor of this process: `bun
+// Runs a checkpoint while connections have taken every file descriptor of this process: `bun
 // few-files-child.ts DATABASE` prints the result.
 
 import { closeSync, openSync } from 'node:fs'

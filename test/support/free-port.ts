@@ -1,10 +1,10 @@
-// Ports for servers that cannot choose one by themselves, or that come back to theirs.
+// Ports for servers that cannot choose one by themselves, or that restart on the same port.
 
-/** The system gives none of these to a program that asks for any port, and none to an outgoing connection. */
+/** A range from which the system assigns no ephemeral ports. */
 const FIRST = 20_000
 const COUNT = 10_000
 
-/** A port of 127.0.0.1 that nothing uses. Two tests hardly ever draw the same one at once. */
+/** Returns an unused port of 127.0.0.1. Two tests hardly ever draw the same one at once. */
 export function freePort(): number {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * COUNT)

@@ -1,5 +1,5 @@
-// What a test needs of the machine beside Bun. Where that is missing, the test is skipped, and its name says
-// what is missing.
+// Declares the programs and rights that a test needs beside Bun. If one is missing, the test is skipped, and
+// its name says what is missing.
 
 import { describe, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,11 +15,11 @@ export type Needing = {
   test(name: string, body: () => unknown, timeout?: number): void
 }
 
-/** `describe` and `test` for what needs all of these. `mount` stands for a mount that the system allows. */
+/** Returns `describe` and `test` that need all of these. `mount` means that the system allows mounts. */
 export function needs(...all: readonly Need[]): Needing {
   const missing = all.filter((need) => !isMet(need))
   if (missing.length === 0) return { isMet: true, describe, test }
-  // `npm test` gathers these marks in a table.
+  // `npm test` collects these marks in a table.
   const named = (name: string) => `${name} [needs ${missing.join(', ')}]`
   return {
     isMet: false,

@@ -1,15 +1,15 @@
-// Signals a process with all that it has started, such as a server of PostgreSQL, whose processes are
-// sessions of their own.
+// Signals a process and all its descendants, such as a PostgreSQL server, whose processes have sessions of
+// their own.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The parent first, so that it starts no more. */
+/** Sends the signal to the parent first, so that it starts no more children. */
 export function signalTree(pid: number, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
   for (const one of [pid, ...listChildren(pid)]) {
     try {
       process.kill(one, signal)
     } catch {
-      // It has ended by itself meanwhile.
+      // The process has ended by itself meanwhile.
     }
   }
 }
@@ -19,10 +19,10 @@ function listChildren(pid: number): number[] {
   return all.map(Number).filter((one) => parentOf(one) === pid)
 }
 
-/** Null when the process has ended. */
+/** Returns null when the process has ended. */
 function parentOf(pid: number): number | null {
   try {
-    // The name of the program, in brackets, may hold anything.
+    // The program's name, in brackets, may contain any character.
     const [, rest = ''] = /^.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
     return Number(rest)
   } catch {

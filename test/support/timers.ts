@@ -1,6 +1,6 @@
-// Timers that a test moves, so that seconds of waiting take milliseconds: call jest.useFakeTimers() before,
-// and jest.useRealTimers() after the test. They move performance.now() too. Whatever waits for a moved timer
-// when real time comes back waits for ever, so a store that lives in moved time is closed in it.
+// Fake timers, so that seconds of waiting take milliseconds: call jest.useFakeTimers() before, and
+// jest.useRealTimers() after the test. They move performance.now() too. A fake timer that is pending when
+// real timers return never fires, so close a store before that if it was opened under fake timers.
 
 import { jest } from 'bun:test'
 import { stat } from 'node:fs/promises'
@@ -8,18 +8,18 @@ import { stat } from 'node:fs/promises'
 const STEP_MS = 50
 
 /**
- * Runs the timers that are due within `ms`, a step at a time, and leaves a moment for the work that they
+ * Runs the timers that are due within `ms`, a step at a time, and waits a moment for the tasks that they
  * start.
  */
 export async function pass(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += STEP_MS) {
     jest.advanceTimersByTime(Math.min(STEP_MS, ms - passed))
-    // Comes back from the thread pool, after whatever was sent there before.
+    // Waits for the thread pool, which runs this after the tasks queued before.
     for (let turn = 0; turn < 3; turn += 1) await stat('.')
   }
 }
 
-/** Moves the timers until the work that waits for some of them is done. */
+/** Advances the timers until the promise settles. */
 export async function passUntil<T>(work: Promise<T>): Promise<T> {
   const state = { isDone: false }
   const settled = () => {
@@ -31,8 +31,8 @@ export async function passUntil<T>(work: Promise<T>): Promise<T> {
 }
 
 /**
- * Waits for what a thread or another process does in real time. It may have to be asked again, so the timers
- * go on slowly.
+ * Waits for a thread or another process in real time. The code may have to retry, so the timers advance
+ * slowly.
  */
 export async function awaitOthers(isDone: () => boolean): Promise<void> {
   for (let turn = 0; turn < 2_000 && !isDone(); turn += 1) {

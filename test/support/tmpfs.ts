@@ -1,8 +1,8 @@
-// A small disk of its own for a test to fill.
+// A small file system in memory that a test can fill.
 
 import { makeFolder, removeFolder } from './binary.ts'
 
-/** Throws when the system refuses. The disk and everything on it is gone after `remove`. */
+/** Mounts the file system; throws when the system refuses. `remove` unmounts it. */
 export function mountSmallDisk(size: string) {
   const path = makeFolder()
   const { success, stderr } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path])

@@ -1,10 +1,10 @@
-// Waiting for what a test expects to happen: at once on a quiet machine, much later on a busy one.
+// Waits for an expected condition: met at once on an idle machine, much later on a busy one.
 
 import { isDomainError } from '../../src/domain/errors.ts'
 
 const PATIENCE_MS = 120_000
 
-/** Resolves once it is so, and throws after two minutes. */
+/** Resolves once the condition holds. Throws after two minutes. */
 export async function waitUntil(isSo: () => boolean | Promise<boolean>, everyMs = 20): Promise<void> {
   const end = performance.now() + PATIENCE_MS
   while (!(await isSo())) {
@@ -14,8 +14,7 @@ export async function waitUntil(isSo: () => boolean | Promise<boolean>, everyMs 
 }
 
 /**
- * Asks again, as clients do, while the server is too busy to take the request; it has not stored or counted
- * anything then.
+ * Retries while the server answers that it is too busy, in which case it has stored and counted nothing.
  */
 export async function untilTaken(ask: () => Promise<Response>): Promise<Response> {
   const end = performance.now() + PATIENCE_MS
@@ -31,7 +30,7 @@ const isBusy = (cause: unknown) =>
   isDomainError(cause, 'overloaded') && cause.details.isInDoubt !== true && cause.details.isHeld !== true
 
 /**
- * Does work of a store again that was refused because the database was too busy, unless it may have happened.
+ * Retries a store operation that was refused because the database was busy, unless its outcome is unknown.
  */
 export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
   const end = performance.now() + PATIENCE_MS
@@ -45,7 +44,7 @@ export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A store whose work is done again like that, in all its rooms. */
+/** Wraps a store so that all its operations are retried in this way. */
 export function patient<T extends object>(store: T): T {
   return new Proxy(store, {
     get: (target, name) => {
