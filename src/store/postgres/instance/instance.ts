@@ -53,7 +53,9 @@ export async function readInstance(
   { query }: Session,
   { lock = false, node = null }: { lock?: boolean; node?: Uint8Array | null } = {},
 ): Promise<InstanceState> {
-  const [state] = await query<InstanceState>(lock ? `${LOOK} FOR UPDATE OF instance` : LOOK, [node])
+  // A statement of its own: after a wait for the lock it would read the rows of nodes as they were before.
+  if (lock) await query('SELECT FROM instance FOR UPDATE')
+  const [state] = await query<InstanceState>(LOOK, [node])
   if (state === undefined) throw new Error('the table instance of the database is empty')
   return state
 }

@@ -35,7 +35,10 @@ async function nextMark(): Promise<void> {
   const before = await marks()
   await waitUntil(async () => (await marks()) !== before)
 }
-const setBack = () => query('DELETE FROM nodes; INSERT INTO nodes SELECT * FROM public.kept')
+/** Lets heartbeats wait for the restored row, after those under way have ended. */
+const setBack = () =>
+  query(`SELECT FROM instance FOR UPDATE; DELETE FROM nodes; INSERT INTO nodes SELECT * FROM public.kept;
+    SELECT pg_sleep(0.3)`)
 
 postgres.describe('a database that was set back', () => {
   test('is not served any more by each node that knows of a later state', async () => {
