@@ -1,6 +1,6 @@
-// This node among those that serve the database. Its row holds a random mark, which each heartbeat changes:
-// first in the note of its folder, then in the row. A database that was set back has an earlier mark or none,
-// and so has the row of a folder whose copy is served. Then this node stops serving, and no other one.
+// This node among those that serve the database. Each heartbeat writes a new random mark to the note in the
+// data folder, then to the node's row. If the row has another mark, the database was restored to an earlier
+// state, or a copy of the folder is served elsewhere: then this node alone stops serving.
 
 import { randomKey } from '../../../crypto/random.ts'
 import { DomainError } from '../../../domain/errors.ts'
@@ -18,122 +18,120 @@ const BEAT_MS = 5 * SECOND
 const BYTES = 16
 const newMark = () => Buffer.from(randomKey(BYTES)).toString('hex')
 
-/** By what the other nodes and operators know a node: its machine and its program. */
+/** The name by which other nodes and operators know a node: its machine and its version of Oncebox. */
 export type NodeLabel = { name: string; version: string }
 
 export type NodeOptions = {
-  /** As the node found the instance when it entered. */
+  /** The instance as this node found it when it entered. */
   state: InstanceState
-  /** Null in a new folder. */
+  /** The note in the data folder; null in a new folder. */
   note: NodeNote | null
   /** Makes a note durable. */
   save: (note: NodeNote) => Promise<void>
   clock: DatabaseClock
   label: NodeLabel
   /**
-   * Called with a sentence for the operator when serving ends, or ends for another reason, and with null when
-   * it begins again.
+   * Called with a sentence for the operator when this node stops serving or the reason changes, and with null
+   * when it serves again.
    */
-  onChange: (problem: string | null) => void
-  /** Called after each heartbeat of the job: with null, or with what kept it from being written. */
+  onChange: (refusal: string | null) => void
+  /** Called after each heartbeat of the job: with null, or with the error that prevented it. */
   onBeat: (cause: unknown) => void
   /** Milliseconds between heartbeats. */
   beatMs?: number | undefined
 }
 
-export type NodeWork = {
+type HeartbeatOptions = {
   database: PostgresDatabase
-  /** Within the transaction of a heartbeat: what nodes that are gone have left behind. */
+  /** Runs in the transaction of each heartbeat, and cleans up after dead nodes. */
   clearUp: (session: Changing) => Promise<void>
-  /** Called after each heartbeat that is durable. */
+  /** Called after each durable heartbeat. */
   onDurable: () => Promise<void>
 }
 
 export type Node = ReturnType<typeof createNode>
 
 export function createNode(options: NodeOptions) {
-  const { state, note, save, clock, label, onChange, onBeat, beatMs = BEAT_MS } = options
-  const { tag: instance, expiredAllAt } = state
-  const last = note?.last ?? newMark()
-  let known: NodeNote = { instance, expiredAllAt, node: note?.node ?? newMark(), last, next: last }
-  const id = Buffer.from(known.node, 'hex')
+  const { state, save, clock, label, onChange, onBeat, beatMs = BEAT_MS } = options
+  let note = options.note === null ? newNote(state) : noteForStart(options.note, state)
+  const id = Buffer.from(note.node, 'hex')
+  /** Whether this process has written the row, so that it must be there. */
   let hasRow = false
-  let problem: string | null = null
-  let beatAt = performance.now()
-  let running: Promise<void> = Promise.resolve()
+  /** Why nothing is served at present. */
+  let refusal: string | null = null
+  let lastBeatAt = performance.now()
+  let lastBeat: Promise<void> = Promise.resolve()
 
-  /** Reads the instance. Returns why it may not be served as it was found; null when it may. */
+  /** Reads the instance, and returns why this node may not serve it; `refusal` is null if it may. */
   async function examine(session: Session, { lock }: { lock: boolean }) {
-    const before = known
+    const before = note
     const found = await readInstance(session, { lock, node: id })
     clock.observe(found.time)
-    // A heartbeat may have ended meanwhile.
-    const marks: (string | null)[] = [before.last, before.next, known.last, known.next]
-    const isSetBack = hasRow && !marks.includes(found.mark)
-    return {
-      found,
-      why: findSchemaProblem(found) ?? explainCopy(found.copiedTo) ?? (isSetBack ? SET_BACK : null),
-    }
+    // A heartbeat on another connection may have changed the note while this one read the row.
+    const expected: (string | null)[] = [before.last, before.next, note.last, note.next]
+    const isSetBack = hasRow && !expected.includes(found.mark)
+    const refusal = findSchemaProblem(found) ?? explainCopy(found.copiedTo) ?? (isSetBack ? SET_BACK : null)
+    return { found, refusal }
   }
 
-  /** On a new connection: ends serving by what is found there. Only a heartbeat resumes it. */
+  /** Checks the database on each new connection. May stop serving; only a heartbeat resumes it. */
   async function look(session: Session): Promise<void> {
-    const { why } = await examine(session, { lock: false })
-    if (why !== null) change(why)
+    const examined = await examine(session, { lock: false })
+    if (examined.refusal !== null) change(examined.refusal)
   }
 
-  function change(why: string | null): void {
-    const isNew = why !== problem
-    problem = why
-    if (isNew) onChange(why)
+  function change(to: string | null): void {
+    const isNew = to !== refusal
+    refusal = to
+    if (isNew) onChange(to)
   }
 
-  /** A heartbeat whose outcome is not known is followed by one with the same mark. */
-  async function beat({ database, clearUp, onDurable }: NodeWork, isLast: boolean): Promise<void> {
-    if (known.next === known.last) known = { ...known, next: newMark() }
-    await save(known)
-    const why = await database.transact((session) => write(session, clearUp, isLast))
-    change(why)
-    if (why !== null) return
+  /** Writes one heartbeat. After one whose outcome is unknown, the next uses the same mark. */
+  async function beat({ database, clearUp, onDurable }: HeartbeatOptions, isLast: boolean): Promise<void> {
+    if (note.next === note.last) note = { ...note, next: newMark() }
+    await save(note)
+    const refused = await database.transact((session) => writeRow(session, clearUp, isLast))
+    change(refused)
+    if (refused !== null) return
     hasRow = true
-    known = { ...known, last: known.next }
-    beatAt = performance.now()
-    // A start then knows that the last mark is there, and that the one before is not.
-    await (isLast ? save(known) : onDurable())
+    note = { ...note, last: note.next }
+    lastBeatAt = performance.now()
+    // The last note names one mark only, so the next start does not accept the mark before it.
+    await (isLast ? save(note) : onDurable())
   }
 
-  /** Returns why nothing may be served. */
-  async function write(
+  /** Writes the row of this node, or returns why the database may not be served. */
+  async function writeRow(
     session: Changing,
-    clearUp: NodeWork['clearUp'],
+    clearUp: HeartbeatOptions['clearUp'],
     isLast: boolean,
   ): Promise<string | null> {
-    const { found, why } = await examine(session, { lock: true })
-    if (why !== null) return why
+    const { found, refusal } = await examine(session, { lock: true })
+    if (refusal !== null) return refusal
     clock.learn(found)
-    // While the clock is trusted, an earlier doubt ends.
+    // A doubt that another node stored ends while this node trusts the clock.
     const doubt = clock.doubt()
-    session.send(RAISE, [doubt?.expected ?? clock.now(), doubt?.said ?? null])
-    // What an earlier process of this node has left behind counts as that of a node that is gone.
-    if (!hasRow || isLast) session.send('UPDATE nodes SET seen_at = 0 WHERE id = $1', [id])
+    session.send(RAISE_CLOCK, [doubt?.expected ?? clock.now(), doubt?.said ?? null])
+    // Until the row is written again, clearUp also collects what this node's previous process left behind.
+    if (!hasRow || isLast) session.send(MARK_DEAD, [id])
     await clearUp(session)
-    session.send(ENTER, [id, label.name, label.version, known.next, state.time, isLast])
+    session.send(WRITE_ROW, [id, label.name, label.version, note.next, state.time, isLast])
     return null
   }
 
-  /** `work` is the database itself: heartbeats go on while nothing is served. */
-  function start(work: NodeWork) {
-    /** One after the other. */
+  /** Makes the heartbeats of this node. They bypass `guard`, so they continue while nothing is served. */
+  function start(heartbeats: HeartbeatOptions) {
+    /** Waits for the heartbeat before. */
     function beatNext(isLast: boolean): Promise<void> {
-      const next = running.then(() => beat(work, isLast))
-      running = next.catch(() => undefined)
+      const next = lastBeat.then(() => beat(heartbeats, isLast))
+      lastBeat = next.catch(() => undefined)
       return next
     }
     let timer: Timer | undefined
     const job: Job = {
       name: 'heartbeat',
       start: (report) => {
-        const beatAndTell = async () => {
+        const beatAndReport = async () => {
           try {
             await beatNext(false)
             onBeat(null)
@@ -143,34 +141,34 @@ export function createNode(options: NodeOptions) {
             report.failed(cause)
           }
         }
-        timer = setInterval(beatAndTell, beatMs)
+        timer = setInterval(beatAndReport, beatMs)
       },
       stop: () => {
         clearInterval(timer)
-        return running
+        return lastBeat
       },
     }
     return {
       job,
-      /** A heartbeat at once. */
+      /** Writes a heartbeat now. */
       beat: () => beatNext(false),
       /**
-       * The last heartbeat: the node is gone for the others. Its row stays, by which it knows the database
-       * again.
+       * Writes the last heartbeat, after which other nodes take this one for dead. Its row stays, so that the
+       * next start can compare the marks.
        */
       leave: () => beatNext(true),
-      list: () => work.database.read((session) => listNodes(session, id)),
-      /** Milliseconds since the last heartbeat that is durable. */
-      sinceHeartbeat: () => performance.now() - beatAt,
+      list: () => heartbeats.database.read((session) => listNodes(session, id)),
+      /** Milliseconds since the last durable heartbeat. */
+      sinceHeartbeat: () => performance.now() - lastBeatAt,
     }
   }
 
-  /** The database for all that is served: it refuses everything while nothing may be. */
-  function guard({ read, transact }: Works): Works {
+  /** Wraps the database for all services: refuses everything while this node may not serve. */
+  function guard({ read, transact }: Transactions): Transactions {
     const guarded =
       <S, T>(work: (session: S) => Promise<T>) =>
       async (session: S) => {
-        // Opening the connection may have found that.
+        // Only here, because opening the connection may have stopped the node.
         requireServing()
         return work(session)
       }
@@ -181,20 +179,32 @@ export function createNode(options: NodeOptions) {
   }
 
   function requireServing(): void {
-    if (problem !== null) throw new DomainError('overloaded', NOT_SERVED, { retryAfter: 30 })
+    if (refusal !== null) throw new DomainError('overloaded', NOT_SERVED, { retryAfter: 30 })
   }
 
-  return { id, look, start, guard, problem: () => problem }
+  return { id, look, start, guard, problem: () => refusal }
 }
 
-type Works = Pick<PostgresDatabase, 'read' | 'transact'>
+type Transactions = Pick<PostgresDatabase, 'read' | 'transact'>
 
-const NOT_SERVED =
-  'The database of this server has to be looked at by an administrator; nothing was stored or counted.'
+/** Returns the note with one mark; the first heartbeat adds the next. */
+function noteForStart({ node, last }: NodeNote, state: InstanceState): NodeNote {
+  return { instance: state.tag, expiredAllAt: state.expiredAllAt, node, last, next: last }
+}
 
-const RAISE = 'UPDATE instance SET clock_mark = greatest(clock_mark, $1::bigint), clock_doubted = $2::bigint'
+function newNote(state: InstanceState): NodeNote {
+  const last = newMark()
+  return { instance: state.tag, expiredAllAt: state.expiredAllAt, node: newMark(), last, next: last }
+}
 
-const ENTER = `INSERT INTO nodes (id, name, version, mark, started_at, seen_at)
+const NOT_SERVED = "An administrator must check this server's database. Nothing was stored or counted."
+
+const RAISE_CLOCK =
+  'UPDATE instance SET clock_mark = greatest(clock_mark, $1::bigint), clock_doubted = $2::bigint'
+
+const MARK_DEAD = 'UPDATE nodes SET seen_at = 0 WHERE id = $1'
+
+const WRITE_ROW = `INSERT INTO nodes (id, name, version, mark, started_at, seen_at)
   VALUES ($1, $2, $3, $4, $5, CASE WHEN $6::boolean THEN 0 ELSE ${DATABASE_TIME} END)
   ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, version = EXCLUDED.version, mark = EXCLUDED.mark,
     started_at = EXCLUDED.started_at, seen_at = EXCLUDED.seen_at`
