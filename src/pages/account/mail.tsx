@@ -125,14 +125,10 @@ export function EventTicks({ guest, isTicked }: { guest: Member; isTicked: (type
   ))
 }
 
+type MessagesProps = { guest: Member; of: readonly (MessageCounts | undefined)[] }
+
 /** Renders nothing if no message waits and none was given up. */
-export function Messages({
-  guest: { words },
-  of,
-}: {
-  guest: Member
-  of: readonly (MessageCounts | undefined)[]
-}) {
+export function Messages({ guest: { words }, of }: MessagesProps) {
   const sum = (name: keyof MessageCounts) => of.reduce((all, counts) => all + (counts?.[name] ?? 0), 0)
   const [waiting, failed] = [sum('waiting'), sum('failed')]
   if (waiting + failed === 0) return null

@@ -54,13 +54,11 @@ export function Attention(props: AttentionProps) {
         </Notice>
       ))}
       {failing > 0 && (
-        <AttentionLink kind="bad" text={say('jobs_failing', { n: failing })} to="#health" words={words} />
+        <Advice kind="bad" text={say('jobs_failing', { n: failing })} to="#health" words={words} />
       )}
-      {lacksBackups && (
-        <AttentionLink kind="low" text={say('admin_no_backups')} to="#backups" words={words} />
-      )}
+      {lacksBackups && <Advice kind="low" text={say('admin_no_backups')} to="#backups" words={words} />}
       {unprotected > 0 && (
-        <AttentionLink
+        <Advice
           kind="low"
           text={say('admin_no_two_factor', { n: unprotected })}
           to={guest.account.hasTwoFactor ? '#people' : guest.href(PAGES.twoFactor.href())}
@@ -72,9 +70,9 @@ export function Attention(props: AttentionProps) {
   )
 }
 
-type AttentionLinkProps = { kind: NoticeKind; text: string; to: string; words: Words }
+type AdviceProps = { kind: NoticeKind; text: string; to: string; words: Words }
 
-function AttentionLink({ kind, text, to, words }: AttentionLinkProps) {
+function Advice({ kind, text, to, words }: AdviceProps) {
   return (
     <Notice kind={kind}>
       <p>

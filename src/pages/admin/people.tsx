@@ -14,13 +14,7 @@ import { Card, Chip, Moment } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 
 /** A page of the accounts that match a search. */
-type PeoplePage = {
-  people: Person[]
-  total: number
-  pages: number
-  pageNumber: number
-  search: string
-}
+type PeoplePage = { people: Person[]; total: number; pages: number; pageNumber: number; search: string }
 
 type PeopleProps = { guest: Member; listed: PeoplePage; resetNonce: (account: Account) => string }
 

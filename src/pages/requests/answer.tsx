@@ -42,12 +42,7 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
     return answer(content, { ...plain(guest), title })
   }
 
-  async function showForm(
-    guest: Guest,
-    urlToken: string,
-    refusal: AnswerRefusal | null = null,
-    payload = '',
-  ) {
+  async function showForm(guest: Guest, urlToken: string, refusal: Refusal | null = null, payload = '') {
     const asked = await requests.findAsked(urlToken)
     if (asked === null) return showOver(guest)
     const { status = 200, headers = {} } = refusal ?? {}
@@ -105,7 +100,7 @@ function keyIn({ query }: Guest): string | null {
 }
 
 /** Returns null for a refusal that the form does not explain. */
-function explain(cause: DomainError, guest: Guest): AnswerRefusal | null {
+function explain(cause: DomainError, guest: Guest): Refusal | null {
   const { say } = guest
   const { passphrase } = cause.details
   if (passphrase !== undefined) {
@@ -128,11 +123,11 @@ type AnswerProps = {
   idempotencyKey: string
   payload: string
   /** Set if the form is shown again. */
-  refusal: AnswerRefusal | null
+  refusal: Refusal | null
 }
 
 /** The problems of a refused answer, by the id of the field. */
-type AnswerRefusal = {
+type Refusal = {
   status: number
   message: string
   advice?: string | undefined
@@ -195,7 +190,7 @@ function Answer(props: AnswerProps) {
 
 /** The passphrase comes first, so that no files are uploaded with a wrong one. */
 function Fields({ guest: { words }, asked, limits, payload, refusal }: AnswerProps) {
-  const problems: AnswerRefusal['problems'] = refusal?.problems ?? {}
+  const problems: Refusal['problems'] = refusal?.problems ?? {}
   const { say } = words
   return (
     <>
