@@ -406,14 +406,13 @@ export const filesRead = sqliteTable('files_read', {
 })
 
 /**
- * `tag` names the folder of this database in a bucket. While that is not used, the files are on the disk of
- * the one process that serves. `mark` tells that disk or bucket from others, and `address` names it to
- * people.
+ * `tag` names the folder of this database in a bucket. If `isBucket` is false, the files are on the disk of the
+ * one process that serves. `mark` identifies that disk or bucket, and `address` names it in messages.
  */
 export const bucketFolder = sqliteTable('bucket_folder', {
   id: one(),
   tag: text().notNull(),
-  isUsed: flag('is_used').notNull(),
+  isBucket: flag('is_used').notNull(),
   mark: text().notNull(),
   address: text().notNull(),
 })

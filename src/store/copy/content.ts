@@ -96,13 +96,13 @@ export async function findPlaces(read: Run, options: PlacesOptions): Promise<Pla
   const { toServer, path, bucket, onWarning } = options
   const row = await read(first(select(tables.bucketFolder, '')))
   const name = bucket && nameBucket(bucket.place)
-  if (row?.isUsed && row.mark !== name)
+  if (row?.isBucket && row.mark !== name)
     throw conflict(`The files are in ${printableLine(row.address)}: name it with --files-url.`)
-  if (row === null || bucket === null || name === null || !(toServer || row.isUsed)) return null
+  if (row === null || bucket === null || name === null || !(toServer || row.isBucket)) return null
   const { files } = openBucket({ ...bucket, tag: row.tag, onWarning })
   if (!toServer) return { from: files, to: createDiskFiles(path), row: null }
-  const place = { ...row, isUsed: true, mark: name, address: `the bucket ${name}` }
-  return { from: row.isUsed ? files : createDiskFiles(path), to: files, row: place }
+  const place = { ...row, isBucket: true, mark: name, address: `the bucket ${name}` }
+  return { from: row.isBucket ? files : createDiskFiles(path), to: files, row: place }
 }
 
 export type CopyingFiles = { places: Places | null; now: number; onProgress: OnProgress }

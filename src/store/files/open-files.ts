@@ -12,7 +12,7 @@ import { locked, select, statement } from '../statements.ts'
 import { all, first, has, isThere, run, type Step, type Steps } from '../steps.ts'
 import { filesDue, filesRead } from '../tables.ts'
 import { createDiskFiles } from './disk.ts'
-import { type FilePlace, settleFilePlace } from './file-place.ts'
+import { enterFileLocation, type FileLocation } from './file-location.ts'
 
 export type FilesOptions = {
   steps: Steps
@@ -30,14 +30,14 @@ export type FilesOptions = {
   onError: (cause: unknown) => void
 }
 
-/** Throws `conflict` when files are needed in another place. */
+/** Throws `conflict` when files are needed in another location. */
 export async function openFiles(options: FilesOptions) {
   const { path, bucket, onError } = options
   const disk = createDiskFiles(path)
   const openFolder = (tag: string) => bucket && openBucket({ ...options, ...bucket, tag })
-  const tag = await settleFilePlace({
+  const tag = await enterFileLocation({
     ...options,
-    place: placeOf(options),
+    location: locationOf(options),
     holds: async (tag, id) => (await openFolder(tag)?.files.open(id)) != null,
   })
   const opened = openFolder(tag)
@@ -58,10 +58,10 @@ export async function openFiles(options: FilesOptions) {
   return { store, bucket: opened?.report ?? null, removeDue, close }
 }
 
-function placeOf({ node, address, bucket }: FilesOptions): FilePlace {
-  if (bucket === null) return { isUsed: false, mark: Buffer.from(node).toString('hex'), address }
+function locationOf({ node, address, bucket }: FilesOptions): FileLocation {
+  if (bucket === null) return { isBucket: false, mark: Buffer.from(node).toString('hex'), address }
   const name = nameBucket(bucket.place)
-  return { isUsed: true, mark: name, address: `the bucket ${name}` }
+  return { isBucket: true, mark: name, address: `the bucket ${name}` }
 }
 
 /** Few, so that one that fails holds up few others. */

@@ -3,7 +3,7 @@
 
 import type { Visit } from '../../domain/audit.ts'
 import { DAY } from '../../domain/time.ts'
-import { newTag } from '../files/file-place.ts'
+import { newTag } from '../files/file-location.ts'
 import { countEventsFrom } from '../notices/events.ts'
 import { loseSome } from '../pushes/expiry.ts'
 import { REMOVE_REQUESTS } from '../requests.ts'
@@ -19,7 +19,7 @@ const PATIENT = { within: DAY }
 const EMPTIED = ['sessions', 'account_links', 'idempotency_keys', 'files_read', 'nodes']
 
 const LIVE = 'SELECT count(*) AS count FROM pushes WHERE expired_on IS NULL'
-const FOLDER = 'SELECT tag, is_used AS "isUsed" FROM bucket_folder'
+const FOLDER = 'SELECT tag, is_used AS "isBucket" FROM bucket_folder'
 
 export async function countLive({ transact }: Pick<PostgresDatabase, 'transact'>): Promise<number> {
   const [row] = await transact(({ query }) => query<{ count: number }>(LIVE), PATIENT)
@@ -77,9 +77,9 @@ export function expireAll(
  * uses.
  */
 async function leaveBucket({ query }: Session): Promise<string | null> {
-  const [before] = await query<{ tag: string; isUsed: boolean }>(FOLDER)
+  const [before] = await query<{ tag: string; isBucket: boolean }>(FOLDER)
   await query('UPDATE bucket_folder SET tag = $1', [newTag()])
-  if (before?.isUsed !== true) return null
+  if (before?.isBucket !== true) return null
   await query('DELETE FROM files_due')
   return before.tag
 }

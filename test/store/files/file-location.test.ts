@@ -5,14 +5,14 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:te
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sealedSize } from '../../src/crypto/sealed-stream.ts'
-import { HOUR, MINUTE } from '../../src/domain/time.ts'
-import type { BucketOptions } from '../../src/store/s3/bucket.ts'
-import { createClient } from '../../src/store/s3/client.ts'
-import { createObjects } from '../../src/store/s3/objects.ts'
-import { openTestBucket, type TestBucket } from '../support/bucket.ts'
-import { createTestClock, type TestClock } from '../support/instance.ts'
-import { openTestStore, storePush, type TestStore, VISIT, view } from '../support/store.ts'
+import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
+import { HOUR, MINUTE } from '../../../src/domain/time.ts'
+import type { BucketOptions } from '../../../src/store/s3/bucket.ts'
+import { createClient } from '../../../src/store/s3/client.ts'
+import { createObjects } from '../../../src/store/s3/objects.ts'
+import { openTestBucket, type TestBucket } from '../../support/bucket.ts'
+import { createTestClock, type TestClock } from '../../support/instance.ts'
+import { openTestStore, storePush, type TestStore, VISIT, view } from '../../support/store.ts'
 
 const SIZE = 5
 const NAME = Buffer.from('name')
