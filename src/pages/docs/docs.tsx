@@ -1,5 +1,5 @@
-// The pages of the API reference, drawn from the OpenAPI document of this server: of all of it, and of the
-// previous version alone. In English, as the API is.
+// The pages of the API reference, rendered from this server's OpenAPI document: one for all versions, one for
+// the previous version. They are in English, like the API.
 
 import type { RouteRequest } from '../../http/door/router.ts'
 import { API } from '../../http/urls.ts'
@@ -12,7 +12,7 @@ export type DocsOptions = {
   answer: AnswerGuest
   getGuest: GetGuest
   reference: () => Promise<object>
-  /** The group of operations that the page shows; without it, all. */
+  /** The group of operations to show; by default all. */
   only?: string
 }
 

@@ -1,4 +1,4 @@
-// What the reference page reads of an OpenAPI document, and the example requests that it makes of it.
+// The parts of an OpenAPI document that the reference shows, and the example requests made from it.
 
 export type Schema = {
   $ref?: string
@@ -46,7 +46,7 @@ export type ApiDocument = {
   components: { schemas: Record<string, Schema> }
 }
 
-/** An operation with its place. */
+/** An operation with its method and path. */
 export type Endpoint = { method: string; path: string; operation: Operation }
 
 export function listEndpoints({ paths }: ApiDocument): Endpoint[] {
@@ -55,7 +55,7 @@ export function listEndpoints({ paths }: ApiDocument): Endpoint[] {
   )
 }
 
-/** The name of a schema among the components; null for an inline schema. */
+/** Returns the name of a component schema; null for an inline schema. */
 export function nameOf({ $ref }: Schema): string | null {
   return $ref?.split('/').at(-1) ?? null
 }
@@ -68,8 +68,8 @@ const PLACEHOLDER = /[{](\w+)[}]/g
 const JSON_TYPE = 'application/json'
 
 /**
- * An example request with curl. The token is in a variable, because other users can see the arguments of a
- * process.
+ * Returns an example request with curl. The token is in a variable, because other users can see a process's
+ * arguments.
  */
 export function curlLine({ method, path, operation }: Endpoint, baseUrl: string): string {
   const shown = path.replace(PLACEHOLDER, (_, name: string) => name.toUpperCase())

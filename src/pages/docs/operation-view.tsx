@@ -1,5 +1,5 @@
-// What the reference shows: operations, with what they take and answer and how to try them, and schemas with
-// their fields.
+// Views of the reference: operations with parameters, bodies, answers and examples, and schemas with their
+// fields.
 
 import { curlLine, type Endpoint, nameOf, needsToken, type Operation, type Schema } from './document.ts'
 
@@ -47,7 +47,7 @@ export function OperationView({ endpoint, baseUrl }: { endpoint: Endpoint; baseU
   )
 }
 
-/** The ways to send a body, each with its fields or a link to them. */
+/** The content types of the body, each with its fields or a link to them. */
 function Body({ operation: { requestBody } }: { operation: Operation }) {
   if (requestBody === undefined) return null
   return (
@@ -72,7 +72,7 @@ function Shape({ schema }: { schema: Schema }) {
   )
 }
 
-/** Refusals have the same meaning everywhere, so they are only numbers here. */
+/** The answers of an operation. Refusals are listed only by status, because they mean the same everywhere. */
 function Answers({ operation: { responses } }: { operation: Operation }) {
   const answers = Object.entries(responses)
   const refusals = answers.filter(([status]) => Number(status) >= 400)
@@ -87,7 +87,7 @@ function Answers({ operation: { responses } }: { operation: Operation }) {
   )
 }
 
-/** What each refusal means, in the order of its status. */
+/** The meaning of each refusal, by status. */
 export function Refusals({ endpoints }: { endpoints: Endpoint[] }) {
   const all = endpoints.flatMap(({ operation }) => Object.entries(operation.responses))
   const byStatus = new Map(all.filter(([status]) => Number(status) >= 400).toReversed())
@@ -133,7 +133,7 @@ export function schemaId(name: string): string {
   return `schema-${name}`
 }
 
-/** A type in a word or two, with a link if it has a name. */
+/** A type name, with a link if the schema is named. */
 export function TypeName({ schema }: { schema: Schema }) {
   const name = nameOf(schema)
   if (name !== null) return <a href={`#${schemaId(name)}`}>{name}</a>
@@ -148,7 +148,7 @@ export function TypeName({ schema }: { schema: Schema }) {
   return <>{[...words, ...(schema.nullable ? ['or null'] : [])].join(' ')}</>
 }
 
-/** The limits on its values, besides their type. */
+/** Returns the limits on a schema's values. */
 export function limitsOf(schema: Schema): string[] {
   const { minimum, maximum, minLength, maxLength, maxItems } = schema
   const range = [minimum === undefined ? '' : `from ${minimum}`, maximum === undefined ? '' : `to ${maximum}`]
@@ -164,7 +164,7 @@ export function limitsOf(schema: Schema): string[] {
 
 type FieldProps = { name: string; schema: Schema; note?: string; isRequired: boolean }
 
-/** A term of a `dl.fields`. */
+/** A field as a term of a `dl.fields`. */
 export function Field({ name, schema, note, isRequired }: FieldProps) {
   const details = [...limitsOf(schema), ...(note === undefined ? [] : [note])]
   const nested = schema.properties === undefined ? (schema.items ?? {}) : schema
@@ -193,7 +193,7 @@ export function Fields({ schema: { properties, required = [] } }: { schema: Sche
   )
 }
 
-/** One paragraph for each part between blank lines. */
+/** Renders a paragraph per text between blank lines. */
 export function Prose({ text }: { text: string }) {
   return (
     <>

@@ -1,9 +1,8 @@
-// Scripts, styles and the icon: embedded in the binary, and served compressed under names with a hash of
-// their content.
+// Scripts, styles and icons: embedded in the binary and served compressed under names with a content hash.
 //
-// While nodes are upgraded one by one, a page of one version may ask a node of the other for its assets.
-// Styles, icons and words then come as that node has them. A script only runs on pages of its own version:
-// the others work as without JavaScript.
+// During a rolling upgrade, a page of one version may ask a node of the other version for its assets. Such a
+// node sends its own styles, icons and words. It sends no script, because a script works only with pages of
+// its own version; the page then works as without JavaScript.
 
 import { promisify } from 'node:util'
 import { DomainError } from '../../domain/errors.ts'
@@ -22,7 +21,7 @@ import { colorStyle, style } from './style.ts'
 export type ScriptName = 'answer' | 'common' | 'create' | 'handover' | 'lists' | 'receive' | 'strength'
 
 type Asset = { name: string; type: string; policy?: string; read: () => Promise<Bytes> }
-/** What a request asks for, and how long browsers may keep it. */
+/** An asset, and how long browsers may cache it. */
 type Found = { asset: Asset; kept: Kept }
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -33,10 +32,7 @@ const PNG = 'image/png'
 
 const HASHED = /^([a-z-]+)-[0-9a-z]{8,13}(\.[a-z]+)$/
 
-/**
- * In place of a script of another version: one that meets markup that it does not know would leave buttons
- * that do nothing.
- */
+/** Served in place of a script of another version, which would leave buttons without effect. */
 const NO_SCRIPT: Asset = {
   name: 'none.js',
   type: SCRIPT,
@@ -47,9 +43,9 @@ const NO_SCRIPT: Asset = {
 export type Assets = ReturnType<typeof createAssets>
 
 export type AssetsOptions = {
-  /** The one in --base-url. */
+  /** The path of --base-url. */
   basePath: string
-  /** The operator's own colour, as `#rrggbb`, and logo. */
+  /** The operator's colour, as `#rrggbb`, and logo. */
   brand?: { color: string | null; logo: Logo | null }
 }
 
@@ -82,17 +78,14 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
   const hrefTo = (asset: Asset) => hrefs.get(asset) ?? ''
   const compressed = new Map<string, Promise<Bytes>>()
 
-  /**
-   * For clients that ask for /favicon.ico, which may be an image of any type. Pages link to the SVG or the
-   * logo instead.
-   */
+  /** Answers /favicon.ico, which may be an image of any type. Pages link to the SVG or the logo instead. */
   async function answerFavicon(): Promise<Response> {
     const own = { type: 'image/x-icon', policy: undefined, read: () => Bun.file(favicon).bytes() }
     const { type, policy, read } = logo ?? own
     return answerAsset(await read(), { type, kept: 'day', policy })
   }
 
-  /** For the home screen of iOS, which takes no SVG. */
+  /** Answers the icon for the home screen of iOS, which supports no SVG. */
   const answerTouchIcon = async () =>
     answerAsset(await assets.icon192.read(), { type: PNG, kept: 'day', policy: undefined })
 
@@ -102,7 +95,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     const other = HASHED.test(name) ? byStableName.get(stableName(name)) : undefined
     if (other === undefined) throw new DomainError('not_found', 'not-found')
     const runs = other.type === SCRIPT && other !== assets.wordlist
-    // The name of another version may never be kept with the content of this one.
+    // Caching this version's content under the name of another version would break that version.
     return { asset: runs ? NO_SCRIPT : other, kept: 'never' }
   }
 
@@ -128,18 +121,18 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     answerFavicon,
     answerTouchIcon,
     hrefOf: (name: keyof typeof assets): string => hrefTo(assets[name]),
-    /** Null without --brand-logo. */
+    /** Null if --brand-logo is not set. */
     logoHref: logo === null ? null : hrefTo(logo),
   }
 }
 
 async function compress(bytes: Bytes): Promise<Bytes> {
-  // Loaded with the first page, because an idle server needs no compressor.
+  // Load lazily: an idle server needs no compressor.
   const { gzip } = await import('node:zlib')
   return Buffer.from(await promisify(gzip)(bytes, { level: 9 }))
 }
 
-/** The name without the hash of the content, which is the same in all versions. */
+/** Returns the name without its content hash: the same in all versions. */
 function stableName(name: string): string {
   return name.replace(HASHED, '$1$2')
 }
@@ -148,7 +141,7 @@ function ofText(name: string, type: string, text: string): Asset {
   return ofBytes(name, type, Buffer.from(text))
 }
 
-/** Browsers keep it for a year, so another picture needs another name. */
+/** Browsers cache the file for a year, so a changed picture needs another name. */
 function ofFile(name: string, type: string, path: string): Asset {
   return { name, type, read: () => Bun.file(path).bytes() }
 }

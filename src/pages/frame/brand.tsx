@@ -1,5 +1,4 @@
-// How this server introduces itself on every page: its mark and name, whom to ask, and what its operator
-// announces.
+// The server's identity on every page: its logo and name, whom to ask, and the operator's notice.
 
 import type { WordKey } from '../../words/words.ts'
 import type { Brand, Guest } from './guest.ts'
@@ -8,7 +7,7 @@ import type { IconName } from './icon-files.ts'
 import { Icon } from './icons.tsx'
 import { fillIn } from './parts.tsx'
 
-/** The logo or the mark, and the name. */
+/** The operator's logo, or that of Oncebox, and the name. */
 export function BrandName({ brand }: { brand: Brand }) {
   return (
     <>
@@ -18,7 +17,7 @@ export function BrandName({ brand }: { brand: Brand }) {
   )
 }
 
-/** Whom to ask, for pages that recipients see. Nothing without --contact. */
+/** Names whom recipients can ask. Renders nothing if --contact is not set. */
 export function Contact({ guest: { words, brand } }: { guest: Guest }) {
   if (brand.contact === null) return null
   return (
@@ -33,7 +32,7 @@ export function Contact({ guest: { words, brand } }: { guest: Guest }) {
 
 type Assured = readonly [icon: IconName, text: Children]
 
-/** What somebody who has a link may rely on, and whom to ask. One that does not apply is false. */
+/** Lists what the holder of a link can rely on, and whom to ask. Skips items that are false. */
 export function Assurances({ guest, of }: { guest: Guest; of: readonly (Assured | false)[] }) {
   return (
     <div class="assurances">
@@ -51,7 +50,7 @@ export function Assurances({ guest, of }: { guest: Guest; of: readonly (Assured 
   )
 }
 
-/** A text with the host of this page in it, to be compared. */
+/** Returns the text with the host of this page, which people compare with the address bar. */
 export function sayHost(key: WordKey, { words, exchange, brand }: Guest): Children {
   const host = (
     <strong>
@@ -61,12 +60,12 @@ export function sayHost(key: WordKey, { words, exchange, brand }: Guest): Childr
   return fillIn(words.say(key), 'host', host)
 }
 
-/** Addresses as a person writes them in a text. The last character is none that ends a sentence. */
+/** Matches web and e-mail addresses in prose. The last character cannot be one that ends a sentence. */
 const ADDRESS = /(https?:\/\/[^\s<>"]+[^\s<>".,;:!?)]|[^\s<>"@:,;()]+@[^\s<>"@,;()]+\.[\p{L}\d-]*[\p{L}\d])/u
 
-/** A text of the operator, with its web and e-mail addresses as links. */
+/** Returns an operator's text with its web and e-mail addresses as links. */
 export function linked(text: string): Children[] {
-  // With one group, `split` returns texts and addresses in turn.
+  // With one group, `split` alternates texts and addresses.
   return text.split(ADDRESS).map((part, at) =>
     at % 2 === 0 ? (
       part

@@ -11,10 +11,10 @@ import type { IconName } from './icon-files.ts'
 import type { AnswerGuest } from './page.tsx'
 import { EmblemCard } from './parts.tsx'
 
-/** Refusals of the door, which does not look up a session. */
+/** Refusals that are answered without looking up a session. */
 const WITHOUT_SESSION: ReadonlySet<ErrorCode> = new Set(['unknown_host', 'too_many', 'overloaded'])
 
-/** The title and icon of each refusal that has its own. */
+/** Titles and icons of refusals that differ from the default. */
 const LOOKS: Partial<Record<ErrorCode, { title: WordKey; icon?: IconName }>> = {
   not_found: { title: 'error_missing_title', icon: 'search' },
   forbidden: { title: 'error_forbidden_title', icon: 'lock' },
@@ -34,14 +34,14 @@ function lookOf(code: ErrorCode | null): { title: WordKey; icon: IconName } {
 export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: GetGuest }): AnswerRefusal {
   const { getGuest } = options
 
-  /** Looks up the session, so that the navigation of the page fits the person. */
+  /** Looks up the session so that the page can show the right navigation. */
   async function guestOf(exchange: Exchange, { code }: Refusal): Promise<Guest> {
     const showsNavigation = !isGivenPath(exchange.path)
     if (!showsNavigation || code === null || WITHOUT_SESSION.has(code)) return getGuest.stranger(exchange)
     try {
       return await getGuest(exchange)
     } catch {
-      // Show the error even if the database cannot look up the session.
+      // Show the error even if the session cannot be looked up.
       return getGuest.stranger(exchange)
     }
   }
@@ -75,7 +75,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
         <Contact guest={guest} />
       </EmblemCard>
     )
-    // Recipients see a plain page. So does a client of a refused host name, because every link there would be
+    // Recipients get a plain page. So do clients of a refused host name, because every link there would be
     // refused too.
     const frame = isGivenPath(path) || code === 'unknown_host' ? 'plain' : 'branded'
     return options.answer(content, {
@@ -92,7 +92,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
 type OutageProps = { guest: Guest; code: OutageCode; path: string; isInDoubt: boolean }
 
 /**
- * Says what became of a secret or of a change, and leads back to the page of a secret link: its button works
+ * Says what happened to a secret or change, and links back to the page of a secret link, whose button works
  * once.
  */
 function Outage({ guest, code, path, isInDoubt }: OutageProps) {

@@ -1,4 +1,4 @@
-// The fields of forms: labels, hints and what is wrong with what was typed.
+// The fields of forms: labels, hints and problems.
 
 import type { Problem, Problems } from '../../domain/problems.ts'
 import type { WordKey, Words } from '../../words/words.ts'
@@ -7,7 +7,7 @@ import type { Children, Html } from './html.ts'
 import { Icon } from './icons.tsx'
 import { Notice } from './parts.tsx'
 
-/** The problems of each field in the guest's language. */
+/** Returns the problems of each field in the guest's language. */
 export function problemTexts(problems: Problems, words: Words): Record<string, string> {
   const texts = Object.entries(problems).map(([field, found]) => [
     field,
@@ -26,19 +26,19 @@ export type FieldProps = {
   label: Children
   hint?: Children
   problem?: Children | undefined
-  /** A button inside the end of the control. */
+  /** A button inside the control, at its end. */
   trailing?: Children
   children: (describes: Described) => Html
 }
 
-/** Attributes that tie a control to its hint and problem. */
+/** Attributes that connect a control with its hint and problem. */
 export type Described = {
   id: string
   'aria-describedby': string
   'aria-invalid'?: 'true'
 }
 
-/** The element for the problem is always there, so that a script can fill it. */
+/** A labelled control. The element for its problem always exists, so that a script can fill it in. */
 export function Field({ id, label, hint, problem, trailing, children }: FieldProps) {
   const describes: Described = { id, 'aria-describedby': `${id}-hint ${id}-problem` }
   if (problem !== undefined) Object.assign(describes, { 'aria-invalid': 'true' })
@@ -64,14 +64,14 @@ export function Field({ id, label, hint, problem, trailing, children }: FieldPro
 }
 
 type FilledForm = {
-  /** What was typed into a field; '' for nothing. */
+  /** Returns what was typed into a field; '' if nothing. */
   typed: (field: string) => string
   texts: Readonly<Record<string, string>>
-  /** Of the names, as in `push[name]`. */
+  /** The prefix of the names, as `push` in `push[name]`. */
   wrapper?: string
 }
 
-/** What a control needs of its form: its id and name, what was typed, and what is wrong with it. */
+/** Returns a function from a field's id to the props of its control: id, name, typed value and problem. */
 export function createFieldOf({ typed, texts, wrapper }: FilledForm) {
   return (id: string) => ({
     id,
@@ -81,7 +81,7 @@ export function createFieldOf({ typed, texts, wrapper }: FilledForm) {
   })
 }
 
-/** The fields of a form: with what was sent and refused, or as they are at present. */
+/** Returns the values and problems of a form: those of the refused form, else the present values. */
 export function readFields(
   refused: RefusedForm | null,
   words: Words,
@@ -106,7 +106,7 @@ type ControlProps = Omit<FieldProps, 'children'> & {
 
 export type InputProps = ControlProps & {
   type?: 'text' | 'password' | 'email' | 'number'
-  /** More HTML attributes of the control. */
+  /** Additional HTML attributes of the control. */
   attributes?: Record<string, string | number | boolean>
 }
 
@@ -116,7 +116,7 @@ export function Input({ name, type = 'text', value, attributes, ...field }: Inpu
   return <Field {...field}>{(describes) => <input {...control} {...describes} />}</Field>
 }
 
-/** HTML ignores the first line break after the tag. */
+/** A text area. HTML drops the first line break after the tag, so one is added. */
 export function TextArea({ name, value = '', attributes, ...field }: Omit<InputProps, 'type'>) {
   const control: Record<string, unknown> = { name, dir: 'auto', ...attributes }
   return (
@@ -144,7 +144,10 @@ export function Select({ name, value, options, ...field }: SelectProps) {
   )
 }
 
-/** The `maxlength` for a number of characters: browsers count UTF-16 units, and a character has up to two. */
+/**
+ * Returns the `maxlength` for a number of characters. It counts UTF-16 units, of which a character has up to
+ * two.
+ */
 export function maxLengthOf(characters: number): number {
   return 2 * characters
 }
@@ -156,7 +159,7 @@ type TickProps = {
   hint?: string
   isTicked?: boolean
   isRequired?: boolean
-  /** Sent when the box is not ticked, where a missing field would mean the default. */
+  /** Sent if the box is not ticked. Use it where a missing field would mean the default. */
   otherwise?: string
 }
 
@@ -183,12 +186,12 @@ export function Tick({ id, name, label, hint, isTicked = false, isRequired = fal
   )
 }
 
-/** Where the fields of the API stand in a form, and their labels there. */
+/** The ids and labels of the form fields, by API field. */
 export type Places = Readonly<Partial<Record<string, readonly [id: string, label: WordKey]>>>
 
 type ProblemListProps = { texts: Readonly<Record<string, string>>; places: Places; words: Words }
 
-/** What is wrong, with links to the fields. Without a place no field of the form shows it. */
+/** Lists problems with links to their fields. A problem of an unknown field has no link. */
 export function ProblemList({ texts, places, words: { say } }: ProblemListProps) {
   return (
     <ul>
@@ -206,12 +209,12 @@ export function ProblemList({ texts, places, words: { say } }: ProblemListProps)
 }
 
 type RefusedFieldsProps = {
-  /** What is wrong, by the id of the field. */
+  /** The problems by the id of the field. */
   problems: Readonly<Record<string, string | undefined>>
   words: Words
 }
 
-/** Nothing without problems. */
+/** The notice of a refused form. Renders nothing if no field has a problem. */
 export function RefusedFields({ problems, words }: RefusedFieldsProps) {
   const links = Object.entries(problems)
     .filter(([, text]) => text !== undefined)
@@ -232,8 +235,8 @@ export function RefusedFields({ problems, words }: RefusedFieldsProps) {
 }
 
 /**
- * Shows what is `.masked` beside it in an `.unseen` element, without a script. It contains no text that would
- * be copied.
+ * Reveals the `.masked` text beside it, inside an `.unseen` element, without a script. Contains no text, so
+ * copying the surrounding text is exact.
  */
 export function Eye({ words, controls }: { words: Words; controls: string }) {
   return (

@@ -1,4 +1,4 @@
-// Reads the fields of a small form.
+// Reads the fields of small forms.
 
 import { DomainError, isDomainError } from '../../domain/errors.ts'
 import type { Problems } from '../../domain/problems.ts'
@@ -7,17 +7,17 @@ import { readBody } from '../../http/intake/body.ts'
 import { parseUrlencoded } from '../../http/intake/urlencoded.ts'
 
 export type Form = {
-  /** '' for a missing field. */
+  /** Returns '' if the field is missing. */
   text(name: string): string
   isTicked(name: string): boolean
-  /** All fields in the order in which they were sent. */
+  /** All fields in the order received. */
   fields: readonly [string, string][]
 }
 
-/** A form that is shown again: what was sent, and what is wrong with it. */
+/** A refused form that is shown again: what was sent, and its problems. */
 export type RefusedForm = { form: Form; problems: Problems }
 
-/** What is wrong with a form that was refused. Throws any other cause. */
+/** Returns the problems of an `invalid` error. Throws any other cause. */
 export function problemsIn(cause: unknown): Problems {
   if (isDomainError(cause, 'invalid')) return cause.details.problems ?? {}
   throw cause
@@ -29,7 +29,7 @@ const LIMITS = {
   limit: null,
   maxStreamBytes: MAX_BYTES,
   timeoutMs: 30_000,
-  // Forms are too small to count against the room for bodies.
+  // Small forms do not count against the memory limit for bodies.
   take: () => undefined,
   turn: async () => undefined,
 }
@@ -37,8 +37,8 @@ const LIMITS = {
 const TYPE = 'application/x-www-form-urlencoded'
 
 /**
- * A body without a content type is read as a form. Throws `unsupported_type`, `too_large`, `too_slow` or
- * `malformed`.
+ * Reads the body as a form, even without a content type. Throws `unsupported_type`, `too_large`, `too_slow`
+ * or `malformed`.
  */
 export async function readForm(exchange: Exchange): Promise<Form> {
   const [type = ''] = (exchange.request.headers.get('content-type') ?? '').split(';', 1)
@@ -48,7 +48,7 @@ export async function readForm(exchange: Exchange): Promise<Form> {
 }
 
 function formOf(fields: readonly [string, string][]): Form {
-  // Of several fields of one name the first counts.
+  // The first of several fields with one name counts.
   const first = new Map(fields.toReversed())
   return { text: (name) => first.get(name) ?? '', isTicked: (name) => first.has(name), fields }
 }

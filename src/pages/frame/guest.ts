@@ -1,4 +1,4 @@
-// The guest of a page: their language, and their session if they are signed in.
+// The guest of a page: the language, and the session of a guest who is signed in.
 
 import type { CurrentSession, Sessions } from '../../accounts/sessions.ts'
 import type { Account } from '../../domain/account.ts'
@@ -14,14 +14,14 @@ import { chooseLanguage, type Language, type Words, wordsOf } from '../../words/
 import { cookieIn, cookieOf } from './cookies.ts'
 import type { Elsewhere, FindElsewhere } from './reach.ts'
 
-/** The parts of the address of a page. */
+/** The path parameters of a page, by name. */
 export type Params = Partial<Record<string, string>>
 
 export type Brand = {
   name: string
-  /** The address of the operator's own logo; null for the mark of Oncebox. */
+  /** The URL of the operator's logo; null for the logo of Oncebox. */
   logo: string | null
-  /** Whom recipients may ask. */
+  /** Whom recipients can ask. */
   contact: string | null
   /** Shown on every page. */
   notice: string | null
@@ -29,51 +29,52 @@ export type Brand = {
 
 /** The query parameter for the language, on every page. */
 export const LANGUAGE_PARAMETER = 'locale'
-/** Its name in earlier versions. */
+/** The parameter's name in earlier versions. */
 const OLDER_PARAMETER = 'lang'
 
 export type Guest = {
   exchange: Exchange
   words: Words
-  /** A text in the language of the page. */
+  /** Returns a text in the language of the page. */
   say: Words['say']
   viewer: Viewer
   session: CurrentSession | null
-  /** How many of their pushes were opened since they looked, `MOST_UNSEEN` at most. */
+  /** The number of the guest's pushes opened since they last looked at the list; at most `MOST_UNSEEN`. */
   unseen: number
   /**
-   * Whether the browser has a session that was not looked up: then the page offers neither signing in nor an
+   * Whether the browser sent a session that was not looked up. The page then offers neither sign-in nor
    * account.
    */
   isUnknown: boolean
   query: URLSearchParams
   /**
-   * A link to a path of urls.ts: adds the base path, and the language if the address of this page names one.
+   * Returns a link to a path of urls.ts. Adds the base path, and the language if this page's address names
+   * one.
    */
   href(path: string): string
-  /** The path of this page, as `href` takes it. */
+  /** The path of this page; pass it to `href`. */
   path: string
   basePath: string
   brand: Brand
-  /** Whether the operator lists hosts for webhooks. */
+  /** Whether the operator allows hosts for webhooks. */
   hasWebhooks: boolean
-  /** What to use instead of localhost; null when links work as they are. */
+  /** Returns what to use instead of localhost; null if links work on other machines. */
   findElsewhere(): Elsewhere | null
-  /** The cookie that remembers the requested language; null when the address names no supported language. */
+  /** The cookie that remembers the requested language; null if the address requests no supported language. */
   languageCookie: string | null
 }
 
 /** A guest who is signed in. */
 export type Member = Guest & { session: CurrentSession; account: Account }
 
-/** The header of a script that looks at the list again while nobody uses the page. */
+/** The request header of the script that polls the list while the page is idle. */
 export const LOOK_HEADER = 'oncebox-look'
 
 export type GuestOptions = {
   findSession: Sessions['findSession']
   countUnseen: Pushes['countUnseen']
   basePath: string
-  /** As it is now: administrators may change it. */
+  /** Returns the current brand. Administrators can change it. */
   readBrand: () => Brand
   hasWebhooks: boolean
   findElsewhere: FindElsewhere
@@ -85,7 +86,7 @@ export type GetGuest = ReturnType<typeof createGetGuest>
 export function createGetGuest(options: GuestOptions) {
   const { findSession, countUnseen, basePath, readBrand, hasWebhooks, findElsewhere, onError } = options
 
-  /** A value at once for a browser without a session. */
+  /** Returns a guest; a promise only if the browser sent a session. */
   function getGuest(exchange: Exchange): Guest | Promise<Guest> {
     const sessionToken = cookieIn({ exchange, basePath }, 'session')
     if (sessionToken === null) return describe(exchange, null)
@@ -126,7 +127,7 @@ export function createGetGuest(options: GuestOptions) {
     }
   }
 
-  /** Looks up no session, so it cannot fail. */
+  /** Returns a guest without looking up a session, so it cannot fail. */
   getGuest.stranger = (exchange: Exchange): Guest => ({
     ...describe(exchange, null),
     isUnknown: cookieIn({ exchange, basePath }, 'session') !== null,
@@ -135,14 +136,14 @@ export function createGetGuest(options: GuestOptions) {
 }
 
 /**
- * A look does not keep a session alive. It reads the list and nothing else: any other request is a use,
- * whatever its headers.
+ * Whether the request polls the list. Polling does not extend a session; any other request does, even with
+ * this header.
  */
 function isLook({ request, path }: Exchange): boolean {
   return request.method === 'GET' && path === PAGES.pushes.path && request.headers.has(LOOK_HEADER)
 }
 
-/** The query of a page without the language that was asked for. */
+/** Returns the query parameters of the page without the language. */
 export function otherFields({ query }: Guest): [string, string][] {
   return [...query].filter(([name]) => name !== LANGUAGE_PARAMETER && name !== OLDER_PARAMETER)
 }
@@ -159,7 +160,7 @@ export function requireFormToken({ session }: Guest, given: unknown): void {
   throw new DomainError('forbidden', 'This form belongs to another session.')
 }
 
-/** Redirects to the sign-in page, which leads back to this page. */
+/** Redirects to the sign-in page, which then redirects back. */
 export function askToSignIn(guest: Guest): Response {
   const query = guest.query.toString()
   const next =
@@ -169,22 +170,17 @@ export function askToSignIn(guest: Guest): Response {
   return leadTo(guest, signInHref(encodeURIComponent(next)))
 }
 
-/**
- * Redirects to a page of this server, which the browser then asks for with GET. The path is as `Guest.href`
- * takes it.
- */
+/** Redirects with GET to a page of this server. `path` is what `Guest.href` accepts. */
 export function leadTo({ href }: Guest, path: string, headers?: AnswerHeaders): Response {
   return answerSeeOther(href(path), headers)
 }
 
-/**
- * The page that asks to sign in and leads on to `next`: a path as `Guest.href` takes it, escaped for a query.
- */
+/** Returns the path of the sign-in page that redirects to `next`, a path that `Guest.href` accepts. */
 export function signInHref(next: string): string {
   return `${PAGES.signIn.href()}?next=${next}`
 }
 
-/** Page 1 for a number that is missing or unreadable. */
+/** Returns 1 if the page number is missing or unreadable. */
 export function readPage({ query }: Guest): number {
   const page = query.get('page') ?? ''
   return /^[1-9]\d{0,5}$/.test(page) ? Number(page) : 1

@@ -1,4 +1,4 @@
-// The top of every page: name and navigation for people who push, name and host for recipients.
+// The header of every page: name and navigation for senders, name and host for recipients.
 
 import { MOST_UNSEEN } from '../../domain/listing.ts'
 import { PAGES } from '../../http/urls.ts'
@@ -36,8 +36,7 @@ export function Header({ guest }: { guest: Guest }) {
 }
 
 /**
- * Without links: a recipient has nowhere to go. The host is there to be compared with the address of the
- * browser.
+ * The header for recipients. It has no links, and shows the host to compare with the browser's address bar.
  */
 export function RecipientHeader({ guest }: { guest: Guest }) {
   const { host } = guest.exchange
@@ -56,7 +55,7 @@ export function RecipientHeader({ guest }: { guest: Guest }) {
   )
 }
 
-/** Ends with what the operator announces. */
+/** Frames the header and adds the operator's notice below. */
 function Top({ guest: { brand }, children }: { guest: Guest; children: Children }) {
   return (
     <header>
@@ -70,7 +69,7 @@ function Top({ guest: { brand }, children }: { guest: Guest; children: Children 
   )
 }
 
-/** Links in a line on wide windows, in the menu on phones. The menu is also that of the account. */
+/** Shows links in a row on wide windows and in the account menu on phones. */
 function Navigation({ guest }: { guest: Guest }) {
   const { words, session } = guest
   const links =
@@ -137,7 +136,7 @@ function NavLink({ link: { to, label, icon }, guest }: { link: Link; guest: Gues
   )
 }
 
-/** How many of their pushes were opened since the member looked. */
+/** Shows the number of pushes opened since the member last looked. */
 function Unseen({ guest: { words, unseen } }: { guest: Guest }) {
   return (
     <span class="count" hidden={unseen === 0}>

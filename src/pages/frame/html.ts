@@ -1,17 +1,17 @@
-// Turns JSX into HTML while it is written: the compiler calls these functions for every element
-// (tsconfig.json). Each value in an element is escaped, and there is no way around it.
+// Renders JSX to HTML: the compiler calls these functions for every element (tsconfig.json). Escapes every
+// value; there is no way to insert raw HTML.
 
 import type { JSX as Preact } from 'preact'
 import type { Words } from '../../words/words.ts'
 
-/** Text that is HTML already. Made here alone, out of elements. */
+/** HTML text. Only this file creates it, from elements. */
 class Markup {
   constructor(readonly text: string) {}
 }
 
 export type Html = Markup
 
-/** What stands between two tags. Nothing is written for null, undefined and booleans. */
+/** The content of an element. Null, undefined and booleans render nothing. */
 export type Children = Html | string | number | boolean | null | undefined | readonly Children[]
 
 type Attributes = Readonly<Record<string, unknown>>
@@ -28,7 +28,7 @@ export namespace JSX {
   }
 }
 
-/** The attributes of an element as Preact describes them, with children that are written here. */
+/** The attributes of an element as Preact types them, with the children of this file. */
 type WithChildren<P> = P extends unknown ? Omit<P, 'children'> & { children?: Children } : never
 
 /** Elements without an end tag (HTML, 13.1.2). */
@@ -48,17 +48,17 @@ export function Fragment({ children }: { children?: Children }): Html {
   return new Markup(write(children))
 }
 
-/** The compiler's names for an element with several children, and for one in development. */
+/** The names under which the compiler calls `jsx` for several children and in development. */
 export { jsx as jsxDEV, jsx as jsxs }
 
-/** Writes what depends on the language alone, and on nothing of a request, when it is first needed. */
+/** Caches a rendering per language. Use it only for content that depends on nothing else. */
 export function oncePerLanguage(render: (words: Words) => Html): (words: Words) => Html {
   const written = new Map<Words, Html>()
   return (words) => {
     const known = written.get(words)
     if (known !== undefined) return known
     const html = render(words)
-    // Searching a text joins its many pieces, once rather than in each page.
+    // Searching flattens the rope string once, rather than on each page.
     html.text.includes('\0')
     written.set(words, html)
     return html
@@ -78,7 +78,7 @@ function write(children: unknown): string {
   throw new TypeError('A page can show only texts, numbers and elements.')
 }
 
-/** True stands for an attribute without a value; nothing is written for false, null and undefined. */
+/** Returns the attribute as text: without a value for true, '' for false, null and undefined. */
 function attribute(name: string, value: unknown): string {
   if (value === undefined || value === null || value === false) return ''
   if (value === true) return ` ${name}`

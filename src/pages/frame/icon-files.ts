@@ -1,10 +1,10 @@
-// The icons of the pages, from Lucide: only those that a page uses. To use another one, add its name here.
-// They are read while Oncebox itself is built: `drawSymbols` is to be imported as a macro.
+// The icons that pages use, from Lucide. To use another one, add its name here. Import `drawSymbols` as a
+// macro: it reads the files while Oncebox is built.
 
 import { readFileSync } from 'node:fs'
 
 export const ICON_NAMES = [
-  // Our own; all others are of Lucide.
+  // Not from Lucide.
   'mark',
   'check',
   'circle-alert',
@@ -58,7 +58,7 @@ export const ICON_NAMES = [
 
 export type IconName = (typeof ICON_NAMES)[number]
 
-/** Each drawing as a named symbol, without its size and colours, which the style sheet sets. */
+/** Returns each icon as a named symbol, without size and colours, which the style sheet sets. */
 export function drawSymbols(): Record<string, string> {
   return Object.fromEntries(ICON_NAMES.map((name) => [name, symbolOf(name)]))
 }

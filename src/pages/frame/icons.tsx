@@ -1,11 +1,10 @@
-// Icons: a page refers to each drawing by name, and holds the drawings that it uses once, however often they
-// appear.
+// Icons. A page contains each drawing that it uses once and refers to it by name.
 
 import type { Html } from './html.ts'
 import { drawSymbols } from './icon-files.ts' with { type: 'macro' }
 import type { IconName } from './icon-files.ts'
 
-/** Begins every reference to a drawing. */
+/** The start of every reference to a drawing. */
 const REFERENCE = '<use href="#icon-'
 
 const SYMBOLS: ReadonlyMap<string, string> = new Map(Object.entries(drawSymbols()))
@@ -19,12 +18,12 @@ const ICONS: ReadonlyMap<string, Html> = new Map(
   ]),
 )
 
-/** Hidden from screen readers: a text or the label of its button says the same. */
+/** Hidden from screen readers, because a text or label beside it says the same. */
 export function Icon({ name }: { name: IconName }) {
   return ICONS.get(name)
 }
 
-/** The drawings of all icons to which a page refers, as one hidden element of it. */
+/** Returns the drawings of all icons that the page refers to, as one hidden element. */
 export function drawingsFor(html: string): string {
   const used = new Set<string>()
   for (let at = html.indexOf(REFERENCE); at !== -1; at = html.indexOf(REFERENCE, at)) {

@@ -1,4 +1,4 @@
-// Facts, tables and lists, what leads from one list to the next, and the field of a search.
+// Facts, tables and lists, with their pagination and search field.
 
 import type { Words } from '../../words/words.ts'
 import type { Guest } from './guest.ts'
@@ -7,7 +7,7 @@ import { Icon } from './icons.tsx'
 
 export type Fact = readonly [label: string, value: Children]
 
-/** A list of facts; one that does not apply is false or null. */
+/** A list of facts. Skips items that are false or null. */
 export function Facts({ of, look }: { of: readonly (Fact | false | null)[]; look?: string }) {
   return (
     <dl class={look === undefined ? 'facts' : `facts ${look}`}>
@@ -26,7 +26,7 @@ export function Facts({ of, look }: { of: readonly (Fact | false | null)[]; look
 
 type TableProps = { heads: readonly string[]; rows: readonly (readonly Children[])[]; isCode?: boolean }
 
-/** The first cell of a row is its heading. On phones each row is a list, whose cells say what they are. */
+/** A table. The first cell of a row is its heading. On phones each row becomes a list with labelled cells. */
 export function Table({ heads, rows, isCode = false }: TableProps) {
   return (
     <table class="stacks" dir={isCode ? 'ltr' : undefined}>
@@ -53,7 +53,7 @@ export function Table({ heads, rows, isCode = false }: TableProps) {
 
 type RowProps = {
   title: string | null
-  /** Where the title leads. */
+  /** The target of the title. */
   href?: string
   tooltip?: string
   beside?: Children
@@ -61,7 +61,7 @@ type RowProps = {
   children: Children
 }
 
-/** A row of a `ul.rows`: its title, with what is said of it, and what can be done with it. */
+/** A row of a `ul.rows`: its title, details and actions. */
 export function Row({ title, href, tooltip, beside, action, children }: RowProps) {
   const name = <bdi>{title}</bdi>
   return (
@@ -89,7 +89,7 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   )
 }
 
-/** Both files of what a page lists. */
+/** Links to the CSV and JSON files of a list. */
 export function ExportLinks({ guest, csv, json }: { guest: Guest; csv: string; json: string }) {
   const { basePath, words } = guest
   return (
@@ -109,7 +109,7 @@ export type PageLinksProps = {
   children?: Children
 }
 
-/** Nothing for a list of one page. */
+/** Links to the previous and next page. Renders nothing for a list of one page. */
 export function PageLinks({ guest, pageNumber, hasNext, linkTo, children }: PageLinksProps) {
   const { say } = guest
   if (pageNumber === 1 && !hasNext) return null
@@ -132,7 +132,7 @@ export function PageLinks({ guest, pageNumber, hasNext, linkTo, children }: Page
 
 type SearchProps = { words: Words; label: string; value: string; shortcut?: string }
 
-/** What is searched for, as `q`, with its button. */
+/** The search field, named `q`, with its button. */
 export function SearchInput({ words, label, value, shortcut }: SearchProps) {
   return (
     <div class="words trailing">

@@ -1,10 +1,9 @@
-// Warns about links that say `localhost`, which people on other machines cannot open, and links to a better
-// address.
+// Warns about links to `localhost`, which people on other machines cannot open, and offers a better address.
 
 import type { Guest } from './guest.ts'
 import { Notice, withFlag } from './parts.tsx'
 
-/** `path` is the page to open under a better address, as `Guest.href` takes it. */
+/** `path` is the page to open under the better address; pass what `Guest.href` accepts. */
 export function LocalhostNotice({ guest, path }: { guest: Guest; path: string }) {
   const { words, href } = guest
   const elsewhere = guest.findElsewhere()

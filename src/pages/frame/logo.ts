@@ -1,17 +1,17 @@
-// The logo of --brand-logo: recognised by its content, and served as nothing but an image.
+// Recognises the file of --brand-logo by its content, and makes sure that it is served only as an image.
 
-/** `type` is its media type, `extension` the end of the name under which it is served. */
+/** `type` is the media type; `extension` is that of the served name. */
 export type Logo = { bytes: Uint8Array<ArrayBuffer>; type: string; extension: string }
 
 export const MAX_LOGO_BYTES = 256 * 1024
 
 /**
- * For an SVG that somebody opens as a page: no script runs, nothing is loaded, and it has no origin. In a
- * page, browsers already treat it as an image.
+ * The policy for an SVG opened as a page: it runs no script, loads nothing and has no origin. Inside a page,
+ * browsers treat an SVG as an image anyway.
  */
 export const LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
-/** Null for anything but PNG, JPEG, WebP and SVG, whatever the name of its file says. */
+/** Returns null for anything but PNG, JPEG, WebP and SVG, whatever its file name says. */
 export function recogniseLogo(bytes: Uint8Array<ArrayBuffer>): Logo | null {
   const known = KINDS.find(({ isIt }) => isIt(bytes))
   return known === undefined ? null : { bytes, type: known.type, extension: known.extension }
@@ -37,7 +37,7 @@ function startsWith(bytes: Uint8Array, text: string): boolean {
   )
 }
 
-/** An `<svg>` that nothing but a declaration, comments and a document type precede. */
+/** Whether the text is an `<svg>`, after at most a declaration, comments and a document type. */
 function isSvg(bytes: Uint8Array): boolean {
   const text = decode(bytes)
   return (

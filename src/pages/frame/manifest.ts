@@ -1,4 +1,4 @@
-// The manifest with which browsers install the pages as an app, which texts and files can then be shared
+// The manifest with which browsers install the pages as an app that the system can share texts and files
 // with. https://www.w3.org/TR/appmanifest/, https://w3c.github.io/web-share-target/
 
 import { answerAsset } from '../../http/answers.ts'
@@ -16,7 +16,7 @@ export type ManifestOptions = {
 
 const COLOR = '#24539b'
 
-/** There is no service worker: nothing that holds a secret may be cached. */
+/** Answers the manifest. There is no service worker, because nothing secret may be cached. */
 export function createAnswerManifest({ assets, basePath, readName, color }: ManifestOptions): () => Response {
   const start = `${basePath}${PAGES.create.href()}`
   const png = (name: 'icon192' | 'icon512', size: number) => ({
@@ -39,7 +39,7 @@ export function createAnswerManifest({ assets, basePath, readName, color }: Mani
       png('icon512', 512),
     ],
     share_target: {
-      // A POST, so that nothing that is shared ends in an address.
+      // Use POST, so that no shared content ends up in a URL.
       action: `${basePath}${PAGES.share.href()}`,
       method: 'POST',
       enctype: 'multipart/form-data',

@@ -1,4 +1,4 @@
-// The frame of every page, and the answer that holds the page.
+// The frame of every page, and the response that contains the page.
 
 import { type AnswerHeaders, answerPage } from '../../http/answers.ts'
 import { API, FILES } from '../../http/urls.ts'
@@ -13,15 +13,15 @@ export type PageOptions = {
   guest: Guest
   title: string
   status?: number
-  /** Runs after the script of every page. null: the page has none at all. */
+  /** Runs after the common script; null for a page without any script. */
   script?: Exclude<ScriptName, 'common'> | null
-  /** branded: with navigation, for people who push. plain: without, for recipients. */
+  /** `branded` has navigation, for senders; `plain` has none, for recipients. */
   frame?: 'branded' | 'plain'
-  /** card: the form of a person who is not signed in. narrow: one form. wide: lists and tables. */
+  /** `card-width`: a form for people who are signed out. `narrow`: one form. `wide`: lists and tables. */
   width?: 'card-width' | 'narrow' | 'medium' | 'wide'
-  /** Off where switching the language would lose what the page shows. */
+  /** False where switching the language would lose what the page shows. */
   languageSwitch?: boolean
-  /** What chats show of a link to this page, below its title. Everybody in the chat reads it. */
+  /** The link preview in chats. Everyone in the chat can read it. */
   description?: string
   headers?: AnswerHeaders
 }
@@ -110,7 +110,7 @@ function Page(props: FrameProps) {
   )
 }
 
-/** Browsers install apps over https and on their own machine alone. */
+/** Whether browsers may install the page as an app: over https and on localhost only. */
 function isSecureContext({ exchange: { baseUrl } }: Guest): boolean {
   return /^(https:|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|\/|$))/i.test(baseUrl)
 }

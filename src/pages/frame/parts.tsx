@@ -8,7 +8,7 @@ import type { Children } from './html.ts'
 import type { IconName } from './icon-files.ts'
 import { Icon } from './icons.tsx'
 
-/** The kinds of pushes look the same in the form and in lists. */
+/** The icons of the kinds, in the form and in lists. */
 export const KIND_ICONS: Record<PushKind, IconName> = {
   text: 'message-square-text',
   file: 'file',
@@ -17,8 +17,8 @@ export const KIND_ICONS: Record<PushKind, IconName> = {
 }
 
 /**
- * good: it worked. low: take care. bad: it failed. refused: a form was, and the notice has the focus, to
- * begin there.
+ * `good`: it worked. `low`: take care. `bad`: it failed. `refused`: a form was refused, and the notice takes
+ * the focus.
  */
 export type NoticeKind = 'good' | 'low' | 'bad' | 'plain' | 'refused'
 
@@ -30,7 +30,7 @@ const NOTICE_ICONS: Record<NoticeKind, IconName> = {
   refused: 'circle-alert',
 }
 
-/** Screen readers read out a bad notice at once. A text alone is a paragraph. */
+/** A notice. Screen readers announce a bad one at once. A string becomes a paragraph. */
 export function Notice({ kind, children }: { kind: NoticeKind; children: Children }) {
   const isRefused = kind === 'refused'
   return (
@@ -46,7 +46,7 @@ export function Notice({ kind, children }: { kind: NoticeKind; children: Childre
   )
 }
 
-/** A titled part of a page, on a surface of its own, to which `#id` leads. */
+/** A titled card; `#id` links to it. */
 export function Card({ id, title, children }: { id: string; title: string; children: Children }) {
   return (
     <section class="card" aria-labelledby={`${id}-title`} id={id}>
@@ -58,7 +58,7 @@ export function Card({ id, title, children }: { id: string; title: string; child
 
 type EmblemProps = { icon: IconName; tone?: 'gone' | 'bad' | 'good'; title: string; children: Children }
 
-/** The card of a page with a single message: for recipients, of a lapsed link, of an error. */
+/** The card of a page with a single message, such as an error or an expired link. */
 export function EmblemCard({ icon, tone, title, children }: EmblemProps) {
   return (
     <div class="card">
@@ -84,16 +84,16 @@ export function ButtonLink({ to, icon, look = 'quiet', children }: LinkProps) {
 }
 
 type CopyProps = {
-  /** The id of the element whose text is copied; '' with `text`. */
+  /** The id of the element to copy; '' if `text` is set. */
   target: string
   text?: string
   words: Words
   look?: 'primary' | 'primary large' | 'quiet' | 'bare square'
-  /** What the button says; "Copy" without it. A square button says it to screen readers alone. */
+  /** The button's text, by default "Copy". A square button shows it to screen readers only. */
   label?: string
 }
 
-/** A script shows the button and reports the result. */
+/** A button that copies. A script shows it and reports the result. */
 export function CopyButton({ target, text, words: { say }, look = 'quiet', label = say('copy') }: CopyProps) {
   const isSquare = look === 'bare square'
   return (
@@ -116,7 +116,7 @@ export function CopyButton({ target, text, words: { say }, look = 'quiet', label
 
 type LinkBoxProps = { id: string; label: string; text: string; children: Children }
 
-/** A link or a token to hand over, with its buttons. */
+/** A link or token to hand over, with its buttons. */
 export function LinkBox({ id, label, text, children }: LinkBoxProps) {
   return (
     <section class="link" aria-label={label}>
@@ -128,7 +128,7 @@ export function LinkBox({ id, label, text, children }: LinkBoxProps) {
   )
 }
 
-/** A link or a token that is shown this once, to be copied. */
+/** A link or token that is shown only once, to be copied. */
 export function ShownOnce({ words, children, ...box }: LinkBoxProps & { words: Words }) {
   return (
     <Notice kind="good">
@@ -140,13 +140,13 @@ export function ShownOnce({ words, children, ...box }: LinkBoxProps & { words: W
   )
 }
 
-/** A text of the page with an element in place of `{name}`. */
+/** Returns the text with the element in place of `{name}`. */
 export function fillIn(text: string, name: string, element: Children): Children {
   const [before, after] = text.split(`{${name}}`)
   return after === undefined ? before : [before, element, after]
 }
 
-/** What people type or compare: written from left to right in every language, and not broken. */
+/** A text that people type or compare: left to right in every language, and never broken. */
 export function Flag({ children }: { children: string }) {
   return (
     <code class="flag" dir="ltr">
@@ -159,12 +159,12 @@ export function withFlag(text: string, flag: string): Children {
   return fillIn(text, 'flag', <Flag>{flag}</Flag>)
 }
 
-/** A time in UTC; a script shows it in the reader's time zone. */
+/** A time in UTC. A script shows it in the reader's time zone. */
 export function Moment({ at, words }: { at: number; words: Words }) {
   return <time datetime={formatTime(at)}>{words.moment(at)}</time>
 }
 
-/** The time of the day alone, for a moment that is near. */
+/** The time of day, for a moment close to now. */
 export function Clock({ at, words }: { at: number; words: Words }) {
   return (
     <time datetime={formatTime(at)} data-clock>
@@ -175,7 +175,7 @@ export function Clock({ at, words }: { at: number; words: Words }) {
 
 export type Tone = 'good' | 'waiting' | 'low' | 'gone' | 'bad'
 
-/** A state in a word or two. */
+/** A status label of one or two words. */
 export function Chip({ tone, icon, children }: { tone: Tone; icon?: IconName; children: Children }) {
   return (
     <span class={`chip ${tone}`}>
@@ -185,7 +185,7 @@ export function Chip({ tone, icon, children }: { tone: Tone; icon?: IconName; ch
   )
 }
 
-/** The name; without one the kind, and the end of the link to tell one from another. */
+/** Returns the push's name; if it has none, its kind and the end of its link. */
 export function nameForOwner({ push, urlToken, name }: LabelledPush, { say }: Words): string {
   return name || `${say('push_unnamed', { kind: say(`kind_${push.kind}`) })} (…${urlToken.slice(-4)})`
 }
@@ -200,7 +200,7 @@ export function Relative({ at, words, now }: Seen & { at: number }) {
   )
 }
 
-/** A text with `{when}` in it. */
+/** Returns a text with the relative time in place of `{when}`. */
 export function sayWhen(key: WordKey, at: number, { words, now }: Seen): Children {
   return fillIn(words.say(key), 'when', <Relative at={at} words={words} now={now} />)
 }

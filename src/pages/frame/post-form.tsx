@@ -1,4 +1,4 @@
-// Forms that change something, and their buttons.
+// Forms that change state, and their buttons.
 
 import type { Guest } from './guest.ts'
 import type { Children } from './html.ts'
@@ -7,15 +7,15 @@ type PostFormProps = {
   guest: Guest
   /** A path of urls.ts. */
   action: string
-  /** Its hidden fields. */
+  /** The hidden fields, by name. */
   hidden?: Readonly<Record<string, string | number>>
   look?: string
-  /** Whether a second press of its button is ignored. */
+  /** Whether a script ignores a second press of the button. */
   isOnce?: boolean
   children: Children
 }
 
-/** A form that changes something, with the form token of the session. */
+/** A form that changes state, with the session's CSRF token. */
 export function PostForm({ guest, action, hidden = {}, look, isOnce = false, children }: PostFormProps) {
   return (
     <form method="post" action={guest.href(action)} class={look} data-once={isOnce}>
@@ -34,7 +34,7 @@ type SubmitProps = {
   children: Children
 }
 
-/** The button that sends a form. `label` says more to screen readers. */
+/** The submit button. `label` is a longer text for screen readers. */
 export function Submit({ look = 'primary', label, children }: SubmitProps) {
   return (
     <button type="submit" class={look} aria-label={label}>
@@ -46,11 +46,11 @@ export function Submit({ look = 'primary', label, children }: SubmitProps) {
 type ButtonFormProps = Omit<PostFormProps, 'children' | 'look'> & {
   look?: SubmitProps['look']
   label: string
-  /** What the label is about, for screen readers. */
+  /** The object of the label, for screen readers. */
   about?: string
 }
 
-/** A form with a button and nothing else. */
+/** A form that consists of one button. */
 export function ButtonForm({ look = 'quiet', label, about, ...form }: ButtonFormProps) {
   const { say } = form.guest.words
   return (

@@ -1,11 +1,11 @@
-// The names of programs, as people know them, from the User-Agent headers in a log.
+// Names of programs for the log, read from User-Agent headers.
 
 import type { Words } from '../../words/words.ts'
 
-/** Browsers pretend to be each other; everything else begins with its own name (RFC 9110, 10.1.5). */
+/** Matches the name that a program other than a browser begins with (RFC 9110, 10.1.5). */
 const OWN_NAME = /^([\p{L}\p{N}][\p{L}\p{N} ._+-]{0,60}?)(?:\/(v?\d[\w.+-]{0,20}))?(?=[\s;(]|$)/u
 
-/** "Chrome on Linux", "curl 8.5.0". */
+/** Returns a name like "Chrome on Linux" or "curl 8.5.0". */
 export function programOf(userAgent: string, { say }: Words): string {
   if (userAgent.trim() === '') return say('agent_unknown')
   const { browser, os } = isOfBrowser(userAgent) ? parse(userAgent) : { browser: '', os: '' }
@@ -21,7 +21,7 @@ function isOfBrowser(userAgent: string): boolean {
 }
 
 function parse(userAgent: string): { browser: string; os: string } {
-  // Loaded with the first list of visits.
+  // Load lazily, with the first list of visits.
   const { getParser }: typeof import('bowser') = require('bowser')
   const parser = getParser(userAgent)
   return { browser: parser.getBrowserName(), os: parser.getOSName() }

@@ -1,5 +1,4 @@
-// The fields of pushes and requests: what is sent, its name and note, its passphrase, and the key that it is
-// encrypted for.
+// The fields of pushes and requests: payload, name, note, passphrase and age recipient.
 
 import { MAX_NAME_CHARACTERS, MAX_NOTE_CHARACTERS, type PushLimits } from '../../domain/new-push.ts'
 import type { Words } from '../../words/words.ts'
@@ -13,7 +12,10 @@ import {
   TextArea,
 } from './fields.tsx'
 
-/** For a secret: no browser changes or keeps it, and a script asks before it is left. */
+/**
+ * Attributes of a field for a secret: browsers neither change nor store it, and a script asks before leaving
+ * the page.
+ */
 export const UNTOUCHED = {
   autocomplete: 'off',
   autocapitalize: 'off',
@@ -28,7 +30,7 @@ type PayloadProps = Pick<FieldProps, 'label' | 'problem'> & {
   autofocus?: boolean
 }
 
-/** The text of a push. A script says while it is typed that it is too long. */
+/** The text of a push. A script reports while typing that it is too long. */
 export function PayloadInput({ words, limits: { payloadBytes }, autofocus = false, ...field }: PayloadProps) {
   const tooLong = words.say('too_large_typed', { limit: words.bytes(payloadBytes) })
   const limit = { 'data-max-bytes': payloadBytes, 'data-too-long': tooLong }
@@ -44,7 +46,7 @@ export function PayloadInput({ words, limits: { payloadBytes }, autofocus = fals
 
 type LabelProps = ReturnType<FieldOf> & Partial<Pick<FieldProps, 'label' | 'hint'>> & { words: Words }
 
-/** The name of a push, which says whom it is for, unless it is told what else. */
+/** The name of a push, by default with the label "For whom". */
 export function NameInput({
   words: { say },
   placeholder = say('name_hint'),
@@ -54,13 +56,13 @@ export function NameInput({
   return <Input label={say('name')} attributes={{ placeholder, maxlength, autocomplete: 'off' }} {...input} />
 }
 
-/** A text of some lines: the note of a push, unless it is told what else. */
+/** A field of several lines, by default for the note of a push. */
 export function NoteInput({ words: { say }, ...input }: LabelProps) {
   const attributes = { rows: 2, maxlength: maxLengthOf(MAX_NOTE_CHARACTERS) }
   return <TextArea label={say('note')} hint={say('note_hint')} attributes={attributes} {...input} />
 }
 
-/** A public key of age. */
+/** A field for an age recipient (a public key). */
 export function RecipientInput({
   placeholder = 'age1…',
   ...input
@@ -70,8 +72,8 @@ export function RecipientInput({
 }
 
 /**
- * A passphrase whose characters the style hides until its box is ticked, without a script: nobody can look up
- * a mistyped passphrase, and it would lock out every recipient.
+ * A passphrase field. The style sheet masks it until its box is ticked, without a script. The sender can
+ * check it so: a mistyped passphrase cannot be looked up and would lock out every recipient.
  */
 export function PassphraseInput({
   words,

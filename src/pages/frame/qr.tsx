@@ -1,11 +1,11 @@
-// A QR code as a self-contained SVG: black on white, whatever the colours of the page.
+// A QR code as a self-contained SVG, black on white in every colour scheme.
 
 const QUIET_ZONE = 4
 const PIXELS_A_MODULE = 6
 
-/** Needs no style sheet: some clients draw it elsewhere. */
+/** Sets its size and colours itself, because some clients render it without the style sheet. */
 export function QrCode({ text, label }: { text: string; label: string }) {
-  // Loaded with the first page that shows one.
+  // Load lazily, with the first page that shows a code.
   const { default: encodeQr }: typeof import('qr') = require('qr')
   const modules = encodeQr(text, 'raw', { border: QUIET_ZONE })
   const size = modules.length
@@ -27,9 +27,7 @@ export function QrCode({ text, label }: { text: string; label: string }) {
   )
 }
 
-/**
- * Bytes that the largest QR code of the usual error correction holds (ISO/IEC 18004, version 40, level M).
- */
+/** The capacity in bytes of the largest QR code (ISO/IEC 18004, version 40, level M). */
 const MAX_BYTES = 2331
 
 export function fitsQr(text: string): boolean {

@@ -1,4 +1,4 @@
-// What makes links work on other machines, for pages whose links say localhost.
+// Finds out how links that say localhost can work on other machines.
 
 import ipaddr from 'ipaddr.js'
 import type { Exchange } from '../../http/door/exchange.ts'
@@ -8,20 +8,20 @@ import { listReachable } from '../../http/door/reachable.ts'
 export type Elsewhere = {
   /** The host in the links. */
   host: string
-  /** Origins that work instead, the likeliest first; none when this server cannot know them. */
+  /** Origins that work instead, the likeliest first; empty if this server cannot know them. */
   origins: string[]
-  /** What this server has to be started with; null when it can be reached already. */
+  /** The flag to start this server with; null if it is reachable already. */
   flag: string | null
 }
 
-/** Null when links work from other machines. */
+/** Returns null if links work on other machines. */
 export type FindElsewhere = (exchange: Exchange) => Elsewhere | null
 
 export type ReachOptions = {
   baseUrl: string | null
   /** The addresses that the server listens on. */
   addresses: readonly string[]
-  /** All addresses of this machine; throws when the system call fails. */
+  /** Returns all addresses of this machine. Throws if the system call fails. */
   listAddresses: () => readonly string[]
 }
 
@@ -39,8 +39,8 @@ export function createFindElsewhere({ baseUrl, addresses, listAddresses }: Reach
   }
 
   /**
-   * Whether the client connects directly. Through a proxy or a container's port, this machine's addresses are
-   * of no use.
+   * Whether the client connects directly. Behind a proxy or a container's port, this machine's addresses are
+   * useless.
    */
   function isNextToIt({ isFromProxy, clientAddress }: Exchange): boolean {
     return !isFromProxy && (isLoopbackName(clientAddress) || listOwn().includes(clientAddress))
@@ -60,13 +60,13 @@ export function createFindElsewhere({ baseUrl, addresses, listAddresses }: Reach
   }
 }
 
-/** Browsers take the unspecified address, 0.0.0.0 or ::, for the machine that they run on. */
+/** Whether the name means the local machine. Browsers also treat 0.0.0.0 and :: so. */
 function isThisMachine(name: string): boolean {
   const address = name.replace(/^\[|\]$/g, '')
   return isLoopbackName(name) || (ipaddr.isValid(address) && ipaddr.parse(address).range() === 'unspecified')
 }
 
-/** With its colon; empty without one. */
+/** Returns the port with its colon; '' if there is none. */
 function portOf(host: string): string {
   return /:\d+$/.exec(host)?.[0] ?? ''
 }

@@ -1,5 +1,4 @@
-// The script that tells how strong a password is. Imported when a browser asks for it, because it holds long
-// lists.
+// The script that rates passwords. Import it on demand, because it contains long word lists.
 
 import { bundleForBrowser } from './browser-bundles.ts' with { type: 'macro' }
 

@@ -1,14 +1,11 @@
-// The style sheet of the pages, with the operator's own colour.
+// The style sheet of the pages, and the rules for the operator's colour.
 
 import { colorsOf, type Shades } from '../../text/brand-color.ts'
 import { joinStyles } from './browser-bundles.ts' with { type: 'macro' }
 
 export const style = joinStyles()
 
-/**
- * The rules that put the operator's colour, `#rrggbb` and readable, in place of the accent of the style
- * sheet.
- */
+/** Returns the rules that replace the accent colours by those of `color`, a readable `#rrggbb`. */
 export function colorStyle(color: string): string {
   const { light, dark } = colorsOf(color)
   return `:root{${tokensOf(light)}}\n@media (prefers-color-scheme: dark){:root{${tokensOf(dark)}}}\n`

@@ -1,10 +1,10 @@
-// The text of a QR code that joins a Wi-Fi network, as cameras read it. The browser runs this too, for its
-// preview. https://github.com/zxing/zxing/wiki/Barcode-Contents#wi-fi-network-config-android-ios-11
+// The text of a Wi-Fi QR code. The browser runs this too, for its preview.
+// https://github.com/zxing/zxing/wiki/Barcode-Contents#wi-fi-network-config-android-ios-11
 
 export const WIFI_TYPES = ['WPA', 'WEP', 'nopass'] as const
 export type WifiType = (typeof WIFI_TYPES)[number]
 
-/** The names of the standards are the same in every language. A network without one has no name here. */
+/** The names of the standards, the same in every language. An open network has none. */
 export const WIFI_STANDARDS: Partial<Record<WifiType, string>> = { WPA: 'WPA / WPA2 / WPA3', WEP: 'WEP' }
 
 export type Wifi = { network: string; password: string; type: WifiType; isHidden: boolean }
@@ -21,12 +21,11 @@ function escapeField(text: string): string {
 }
 
 /**
- * `R` and `K` tell a phone more about WPA3. Networks of companies have others, which the three fields here
- * cannot hold.
+ * `R` and `K` are extensions for WPA3. Enterprise networks have further fields, which a `Wifi` cannot hold.
  */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(['T', 'S', 'P', 'H', 'R', 'K'])
 
-/** The names that other programs give to a type, in small letters. */
+/** The names that other programs use for a type, in lower case. */
 const TYPE_NAMES: ReadonlyMap<string, WifiType> = new Map([
   ...['wpa', 'wpa2', 'wpa3', 'sae', 'wpa/wpa2', 'wpa2/wpa3'].map((name) => [name, 'WPA'] as const),
   ['wep', 'WEP'],
@@ -34,7 +33,10 @@ const TYPE_NAMES: ReadonlyMap<string, WifiType> = new Map([
   ['', 'nopass'],
 ])
 
-/** Null for every text that does not say one thing only: what people see must be what a camera reads. */
+/**
+ * Returns null if the text is not a Wi-Fi text or is ambiguous: the page must show exactly what a camera
+ * reads.
+ */
 export function parseWifi(text: string): Wifi | null {
   const fields = parseFields(text)
   if (fields === null || [...fields.keys()].some((name) => !KNOWN_FIELDS.has(name))) return null
@@ -44,7 +46,7 @@ export function parseWifi(text: string): Wifi | null {
   return { network, password, type, isHidden: hidden.toLowerCase() === 'true' }
 }
 
-/** Null for another text, and when a field comes twice. */
+/** Returns null if the text is not a Wi-Fi text or contains a field twice. */
 function parseFields(text: string): Map<string, string> | null {
   const prefix = 'WIFI:'
   if (text.slice(0, prefix.length).toUpperCase() !== prefix) return null

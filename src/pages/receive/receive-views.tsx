@@ -1,4 +1,4 @@
-// What a recipient sees of a secret link before it is opened, and in place of it: gone, locked, deleted.
+// Views of a secret link before it is opened, and when it is gone, locked or deleted.
 
 import { isEndedByTries, type Push, viewsRemaining } from '../../domain/push.ts'
 import { PAGES, secretHref } from '../../http/urls.ts'
@@ -11,15 +11,15 @@ import { PostForm, Submit } from '../frame/post-form.tsx'
 import { PassphraseInput } from '../frame/push-fields.tsx'
 
 type ReceiveProps = ReceiveFormProps & {
-  /** What happened to an earlier press. */
+  /** The outcome of an earlier press. */
   notice: string | undefined
-  /** The address of a sender who wants to be named. */
+  /** The e-mail address of a sender who chose to be named. */
   sender: string | null
 }
 
 /**
- * Says what the link is, how often it can be opened, and that this page never asks for a password of the
- * recipient.
+ * Explains the link: what it is, how often it opens, and that this page never asks for the recipient's own
+ * password.
  */
 export function Receive({ notice, sender, ...form }: ReceiveProps) {
   const { guest, push, isOwner = false } = form
@@ -75,7 +75,7 @@ function Own({ guest: { words, href }, urlToken }: ReceiveFormProps) {
   )
 }
 
-/** For those who never saw a secret link, and for those who did not expect one. */
+/** Explains secret links to first-time and unexpecting recipients. */
 export const explained = oncePerLanguage(({ say }) => (
   <div class="how-it-works">
     <details>
@@ -91,8 +91,8 @@ export const explained = oncePerLanguage(({ say }) => (
 ))
 
 /**
- * A push that never existed, was purged or has expired looks the same, unless wrong passphrases or a restore
- * ended it. After a restore nobody else may have opened the link, so nothing warns of that.
+ * The page of a push that is gone. Missing, purged and expired pushes look alike, unless wrong passphrases or
+ * a restore ended the push. After a restore there is no warning that another person may have opened the link.
  */
 export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
   const { say } = guest
@@ -111,7 +111,7 @@ export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
   )
 }
 
-/** How long no passphrase is tried. A script counts down. */
+/** Shows how long passphrases are refused. A script counts down. */
 export function Wait({ guest: { words }, seconds }: { guest: Guest; seconds: number }) {
   const forms = JSON.stringify(words.forms('passphrase_locked'))
   return (
@@ -142,7 +142,7 @@ export function Locked({ guest, push, urlToken, isOwner }: LockedProps) {
   )
 }
 
-/** After the recipient deleted it. */
+/** Confirms that the recipient deleted the push. */
 export function Deleted({ words: { say } }: { words: Words }) {
   return (
     <EmblemCard icon="trash-2" tone="gone" title={say('expired_title')}>
@@ -159,11 +159,11 @@ type ReceiveFormProps = {
   /** The problem with the passphrase. */
   problem?: Children | undefined
   isOwner?: boolean
-  /** The form itself need not say that opening uses up a view, because the page says it. */
+  /** Whether the page says that opening uses up a view, so that the form need not. */
   saysCost?: boolean
 }
 
-/** Opens the push when it is sent. */
+/** The form that opens the push. */
 function ReceiveForm(props: ReceiveFormProps) {
   const { guest, push, urlToken, nonce, problem, isOwner = false, saysCost = false } = props
   const { say } = guest

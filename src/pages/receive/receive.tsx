@@ -1,4 +1,4 @@
-// The page of a secret link, which shows and counts nothing, and the answer to its button.
+// The page of a secret link, which reveals and counts nothing, and the response to its button.
 
 import type { Accounts } from '../../accounts/accounts.ts'
 import { addToOutage, DomainError, isDomainError, nullIfMissing, retrySeconds } from '../../domain/errors.ts'
@@ -29,7 +29,7 @@ export type ReceivePageOptions = {
   now: Now
 }
 
-/** Small enough that the sealed text, in base64, fits into a small form. A script saves larger texts. */
+/** Small enough that the sealed text in base64 fits into a small form. A script saves larger texts. */
 const MAX_SAVED_BYTES = 44 * 1024
 
 type Shown = {
@@ -74,7 +74,10 @@ export function createReceivePages(options: ReceivePageOptions) {
 
   type Found = { push: Push | null; urlToken: string }
 
-  /** The address of a sender who wants to be named, as it is now. Asks the store for these pushes alone. */
+  /**
+   * Returns the current e-mail address of a sender who chose to be named. Queries the store only for such
+   * pushes.
+   */
   async function findSender({ showsSender, ownerId }: Push): Promise<string | null> {
     if (!showsSender || !limits.showSender || ownerId === null) return null
     const account = await accounts.findById(ownerId)
@@ -102,15 +105,12 @@ export function createReceivePages(options: ReceivePageOptions) {
     return answer(content, plain(guest, { status, headers }))
   }
 
-  /**
-   * Opens the push once for each page that was shown. Any other request gets the page again, and counts
-   * nothing.
-   */
+  /** Opens the push once per page shown. Any other request shows the page again and counts nothing. */
   async function reveal(guest: Guest, form: Form, params: Params): Promise<Response> {
     const { url_token = '' } = params
     const { say } = guest
     const { session } = guest
-    // The form was opened signed in, perhaps by the owner, whose look would not have counted.
+    // The form was opened by a signed-in guest, perhaps the owner, whose view would not have counted.
     const isSignedOut = session === null && form.text('form') !== ''
     const isOwnForm = session === null ? !isSignedOut : session.isFormToken(form.text('form'))
     const press = { text: form.text('nonce'), subject: url_token }
@@ -122,7 +122,7 @@ export function createReceivePages(options: ReceivePageOptions) {
       const notice = say(isSignedOut ? 'receive_signed_out' : 'receive_stale')
       return show(guest, params, { notice, status: 409 })
     }
-    // Whether that earlier press used up a view is not known here.
+    // Unknown here: whether the earlier press used up a view.
     return show(guest, params, { notice: say('receive_used'), saysCost: true, status: 409 }).catch(
       (cause) => {
         throw addToOutage(cause, { isInDoubt: true })
@@ -185,7 +185,7 @@ export function createReceivePages(options: ReceivePageOptions) {
   async function expire(guest: Guest, form: Form, { url_token = '' }: Params): Promise<Response> {
     requireFormToken(guest, form.text('form'))
     const press = { text: form.text('nonce'), subject: `expire/${url_token}` }
-    // Spends nothing: what has ended cannot be ended again.
+    // Expiring is idempotent, so a second press does no harm.
     const expired = await nonces.press(press, () => pushes.expire(url_token, guest.viewer))
     if (expired === 'used' || expired === 'stale')
       return show(guest, { url_token }, { notice: guest.say('receive_stale'), status: 409 })
@@ -194,7 +194,7 @@ export function createReceivePages(options: ReceivePageOptions) {
   }
 
   /**
-   * The sealed text with which a browser without scripts saves it. Null for other kinds and for a text that
+   * Returns the sealed text with which a browser without scripts saves it. Null if the push is not a text or
    * is too large.
    */
   function sealText({ push, payload }: View): string | null {

@@ -1,4 +1,4 @@
-// The files of an opened push: a button each, all of them in one archive, and until when they can be saved.
+// The files of an opened push: a download button each, archives of all, and how long they can be saved.
 
 import { ARCHIVE_NAME, ARCHIVE_TYPE } from '../../domain/files.ts'
 import { FILES } from '../../http/urls.ts'
@@ -48,7 +48,7 @@ function Until({ guest: { words }, at, text }: UntilProps) {
   return <p class="hint">{fillIn(words.say(text), 'until', <Clock at={at} words={words} />)}</p>
 }
 
-/** What a script needs to save with progress. Without a script these are plain links. */
+/** Returns the attributes with which a script shows progress. Without a script these are plain links. */
 function downloadAttributes({ words, basePath }: Guest, { grant, size }: { grant: string; size: number }) {
   return {
     href: `${basePath}${FILES.download.href({ grant })}`,
@@ -62,7 +62,7 @@ function downloadAttributes({ words, basePath }: Guest, { grant, size }: { grant
 
 type FileProps = { guest: Guest; file: RetrievedFile; isOnly: boolean }
 
-/** Primary without an archive of all, which would be. */
+/** A download button. It is primary unless there is an archive, whose button is primary then. */
 function FileButton({ guest, file, isOnly }: FileProps) {
   return (
     <a

@@ -1,4 +1,4 @@
-// The opened QR code, and what it holds: the fields of a Wi-Fi network by name, and the text itself.
+// The opened QR code with its content: the fields of a Wi-Fi network, and the raw text.
 
 import type { Words } from '../../words/words.ts'
 import type { Guest } from '../frame/guest.ts'
@@ -54,7 +54,7 @@ function Content({ guest, payload, look }: QrProps & { look: 'primary' | 'quiet'
   )
 }
 
-/** Network, password and security of a Wi-Fi network, for devices that have no camera. */
+/** Shows network, password and security of a Wi-Fi network, for devices without a camera. */
 function WifiFacts({ words, wifi }: { words: Words; wifi: Wifi }) {
   const { say } = words
   const copyable = (id: string, label: string, value: string): Fact => [

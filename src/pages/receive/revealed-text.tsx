@@ -1,5 +1,4 @@
-// An opened text: dots with an eye for a password, a message as it is, and lines that can be copied one by
-// one.
+// An opened text: a masked password, a message, or lines that can be copied one by one.
 
 import { PAGES } from '../../http/urls.ts'
 import { Eye } from '../frame/fields.tsx'
@@ -8,7 +7,7 @@ import { Icon } from '../frame/icons.tsx'
 import { CopyButton } from '../frame/parts.tsx'
 import { linesOf, shapeOf, splitLine } from './secret-shape.ts'
 
-/** The name of the file with a saved text. Not the name of the push, which only its owner may see. */
+/** The name of the saved file. Not the name of the push, which only its owner may see. */
 export const SAVED_NAME = 'secret.txt'
 
 type TextProps = { guest: Guest; urlToken: string; payload: string; sealedText: string | null }
@@ -32,8 +31,8 @@ export function RevealedText({ guest, urlToken, payload, sealedText }: TextProps
 }
 
 /**
- * What the sender says with the files: to be read, so it is never hidden, and its button leaves the first
- * place to the files.
+ * The sender's message with the files. It is never hidden. Its copy button is quiet, because the files come
+ * first.
  */
 export function RevealedMessage({ guest, payload }: Pick<TextProps, 'guest' | 'payload'>) {
   const shape = shapeOf(payload) === 'lines' ? 'lines' : 'prose'
@@ -60,21 +59,21 @@ function Open({ guest, payload, shape }: OpenProps) {
 }
 
 /**
- * A second, exact copy of a text with CR or NUL, for the copy button: HTML turns CR into LF and cannot
+ * Returns an exact copy for the copy button if the text contains CR or NUL: HTML turns CR into LF and cannot
  * contain NUL.
  */
 export function exact(payload: string) {
   return /[\r\0]/.test(payload) ? { 'data-exact': encodeURIComponent(payload) } : {}
 }
 
-/** HTML ignores the first line break after a <pre> tag. */
+/** Adds a line break, because HTML drops the first one after a <pre> tag. */
 export function asPre(payload: string): string {
   return `\n${payload}`
 }
 
 /**
- * The same number of dots for every text, to hide its length. Opens without a script; a script closes it
- * after a while.
+ * Shows the same number of dots for every text, to hide its length. Opens without a script; a script closes
+ * it after a while.
  */
 function Hidden({ guest, payload }: { guest: Guest; payload: string }) {
   const { say } = guest
@@ -101,9 +100,9 @@ function Hidden({ guest, payload }: { guest: Guest; payload: string }) {
 }
 
 /**
- * Its text content is exactly the payload, because the buttons contain no text. Each line has the direction
- * of its own text, and so has a value behind a label: marks of a password would change places on a page that
- * is read from right to left.
+ * Renders lines so that the text content is exactly the payload: the buttons contain no text. Each line, and
+ * each value behind a label, has its own text direction. Otherwise a right-to-left page would reorder the
+ * punctuation of a password.
  */
 function Lines({ guest, payload }: { guest: Guest; payload: string }) {
   const lines = linesOf(payload)
@@ -144,7 +143,7 @@ function copyLabel({ words }: Guest, { label, at }: { label: string; at: number 
   return name === '' ? words.say('copy_line', { line: at + 1 }) : words.say('copy_named', { name })
 }
 
-/** Without a script the server sends the text back as a file; a script makes the file in the browser. */
+/** Saves the text as a file: without a script the server sends it back, with one the browser makes it. */
 function SaveForm({ guest, urlToken, sealedText }: Omit<TextProps, 'payload'>) {
   return (
     <form

@@ -1,4 +1,4 @@
-// The opened push: a text, an address or a QR code, files to save; and whether it can be opened again.
+// The opened push: a text, an address, a QR code or files, and whether it can be opened again.
 
 import { isSealedName, isSealedText } from '../../domain/age-recipient.ts'
 import { isOwner, viewsRemaining } from '../../domain/push.ts'
@@ -17,12 +17,12 @@ export type View = Extract<Retrieval, { outcome: 'view' }>
 export type RevealedProps = {
   guest: Guest
   retrieval: View
-  /** The text for the form that saves it without a script; null for what cannot be saved so. */
+  /** The sealed text for the form that saves it without a script; null if it cannot be saved so. */
   sealedText: string | null
   expireNonce: string | null
 }
 
-/** The card of the secret link, with the lock open: emblem and title stay where they were. */
+/** The card of the opened secret. Emblem and title keep the positions that they had on the page before. */
 export function Revealed({ guest, retrieval, sealedText, expireNonce }: RevealedProps) {
   const { push, urlToken, files, archives } = retrieval
   const { words, say } = guest
@@ -48,7 +48,7 @@ export function Revealed({ guest, retrieval, sealedText, expireNonce }: Revealed
   )
 }
 
-/** Whether it is what an answer to a request becomes with an age key. */
+/** Whether the push contains an answer encrypted with age. */
 function isSealed({ payload, files }: View): boolean {
   const [first] = files
   return first === undefined ? isSealedText(payload) : isSealedName(first.filename)
@@ -65,7 +65,7 @@ function Sealed({ guest: { words } }: { guest: Guest }) {
   )
 }
 
-/** Prominent and first, because the content cannot be shown again after the page was left. */
+/** Warns of the last view. It comes first, because the content cannot be shown again. */
 function Last({ children }: { children: string }) {
   return (
     <div class="notice low last" role="status">
@@ -78,8 +78,8 @@ function Last({ children }: { children: string }) {
 }
 
 /**
- * More than servers accept. A longer address is a text to copy, because a page that holds it twice takes too
- * long to write.
+ * Longer than web servers accept. A longer address is shown as text, because a page that contains it twice is
+ * slow to render.
  */
 const MAX_LINK_CHARACTERS = 32 * 1024
 
@@ -88,7 +88,7 @@ type PayloadProps = { guest: Guest; retrieval: View; sealedText: string | null }
 function Payload({ guest, retrieval: { push, urlToken, payload, files }, sealedText }: PayloadProps) {
   if (payload === '') return null
   if (push.kind === 'qr') return <RevealedQr guest={guest} payload={payload} />
-  // An earlier version took longer names of hosts. No link leads there.
+  // An earlier version accepted longer host names, to which no link works.
   const isLink = push.kind === 'url' && payload.length <= MAX_LINK_CHARACTERS
   const authority = isLink ? authorityOf(payload) : null
   if (authority !== null) return <RevealedAddress guest={guest} address={payload} authority={authority} />
@@ -98,7 +98,7 @@ function Payload({ guest, retrieval: { push, urlToken, payload, files }, sealedT
 
 type AddressProps = { guest: Guest; address: string; authority: UrlAuthority }
 
-/** Where the link leads, before anybody follows it. */
+/** Shows where the link leads before it is followed. */
 function RevealedAddress({ guest, address, authority: { host, protocol } }: AddressProps) {
   const { say } = guest
   return (
@@ -129,12 +129,11 @@ function RevealedAddress({ guest, address, authority: { host, protocol } }: Addr
 }
 
 /**
- * The address with its host emphasized, in the text as sent. When the parsed host is spelled otherwise,
- * nothing is.
+ * Emphasizes the host in the address as sent. Emphasizes nothing if the parsed host is spelled differently.
  */
 function WithHost({ address, host }: { address: string; host: string }) {
   const authority = /^https?:\/\/[^/?#\\]*/i.exec(address)?.[0] ?? ''
-  // In ASCII only: some letters of other scripts become two in lower case, and the place would be another.
+  // Lower-case only ASCII: some other letters become two, which would shift the position.
   const at = authority.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).lastIndexOf(host)
   if (at < 0) return address
   const end = at + host.length

@@ -1,24 +1,24 @@
-// The shape of an opened text: what is hidden until asked for, and what each copy button copies.
+// The shape of an opened text: what is masked, and what each copy button copies.
 
 import { isSealedText } from '../../domain/age-recipient.ts'
 
-/** `hidden` is like a password. `lines` are worth copying one by one. `prose` is read as a whole. */
+/** `hidden`: looks like a password. `lines`: copied one by one. `prose`: read as a whole. */
 export type SecretShape = 'hidden' | 'lines' | 'prose'
 
-/** The label is '' where a line does not name what it holds. */
+/** A line split into label and value. The label is '' if the line has none. */
 export type SecretLine = { label: string; value: string; isPassword: boolean }
 
 const MAX_HIDDEN_CHARACTERS = 200
-/** A key or a token has no blanks, and may be long. */
+/** A key or token has no spaces and may be long. */
 const TOKEN = /^[\x21-\x7e]{1,4000}$/
-/** A passphrase may have seven words; a message seldom has fewer. */
+/** A passphrase has at most seven words; a message seldom has fewer. */
 const MAX_HIDDEN_WORDS = 7
-/** The end of a sentence after several words, or punctuation of languages that are written without blanks. */
+/** Matches the end of a sentence after several words, or punctuation of languages written without spaces. */
 const SENTENCE = /^\S*\s.*[.!?…؟](\s|$)|[。、\uff01\uff1f]/u
 const MAX_LINES = 50
 const MAX_LINE_CHARACTERS = 500
 
-/** In doubt, hides a single line, because one press shows it. */
+/** Returns the shape of a text. Hides a single line in doubt, because one press shows it. */
 export function shapeOf(payload: string): SecretShape {
   if (payload.length > MAX_LINES * MAX_LINE_CHARACTERS || isSealedText(payload)) return 'prose'
   const lines = linesOf(payload).filter((line) => line.trim() !== '')
@@ -37,14 +37,16 @@ function isLikePassword(line: string): boolean {
   return line.length <= MAX_HIDDEN_CHARACTERS && words <= MAX_HIDDEN_WORDS && !SENTENCE.test(line)
 }
 
-/** `User name: ann` and `TOKEN=x`; not `https://…`, `at 14:30` or the last line of a key, `x9Q==`. */
+/**
+ * Matches `User name: ann` and `TOKEN=x`, but not `https://…`, `at 14:30` or the last line of a key, `x9Q==`.
+ */
 const LABEL =
   /^\s*(?:\p{L}[\p{L}\p{M}\p{N} ._/()-]{0,39}?\s*[:\uff1a]\s+|[\p{L}_][\w.-]{0,39}\s*=\s*(?!=))(?=\S)/u
 
-/** `password`, `Passphrase`, `mot de passe`, `PIN` and the like, in the languages of the pages. */
+/** Matches `password`, `Passphrase`, `mot de passe`, `PIN` and the like, in the languages of the pages. */
 const PASSWORD_LABEL = /pass|kennwort|contraseña|clave|\bpin\b|pwd|パスワード|暗証|كلمة (المرور|السر)/iu
 
-/** Splits what a line holds from its name, so that the value alone is copied. */
+/** Splits a line into label and value, so that the value alone can be copied. */
 export function splitLine(line: string): SecretLine {
   const label = LABEL.exec(line)?.[0] ?? ''
   return { label, value: line.slice(label.length), isPassword: PASSWORD_LABEL.test(label) }

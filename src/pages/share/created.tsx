@@ -1,5 +1,5 @@
-// The page of a new push: its link to hand over, when it expires, and for its sender whether it was opened.
-// Opening this page is never a view.
+// The page of a new push: its link, when it expires, and for its sender whether it was opened. Viewing this
+// page counts no view.
 
 import type { AccountPreferences } from '../../accounts/preferences.ts'
 import { isUsedUp } from '../../domain/listing.ts'
@@ -90,7 +90,7 @@ export function createCreatedPage(options: CreatedPageOptions) {
 
 type OverProps = { guest: Guest; push: Push; title: string; isSent: boolean; now: number }
 
-/** For its sender, a link that was opened as often as it may be has done its work. */
+/** Replaces the page once the push has expired. For its sender, a used-up link is a success. */
 function Over({ guest, push, title, isSent, now }: OverProps) {
   const { words } = guest
   const isOpened = isSent && isUsedUp(push)
@@ -102,7 +102,7 @@ function Over({ guest, push, title, isSent, now }: OverProps) {
   )
 }
 
-/** What it is and for whom; the rest of what its owner may know is on a page of its own. */
+/** Shows the kind, and for the owner the name and a link to the page of the push. */
 function About({ guest, push, owned }: { guest: Guest; push: Push; owned: PushDetails | null }) {
   const { say } = guest
   return (
@@ -176,13 +176,13 @@ function Live({ guest, push, urlToken, link, template, name, sender }: LiveProps
   )
 }
 
-/** Nobody in particular, who followed the link. */
+/** Returns an anonymous guest who followed the link, for the preview. */
 function asRecipient(guest: Guest, link: string): Guest {
   const host = URL.parse(link)?.host ?? guest.exchange.host
   return { ...guest, session: null, exchange: { ...guest.exchange, host } }
 }
 
-/** "It can be opened 5 times, until 27 November 2026, 14:05". */
+/** Returns "It can be opened 5 times, until 27 November 2026, 14:05". */
 function until(push: Push, words: Words): Children {
   const views = words.say('views', { n: viewsRemaining(push) })
   const text = words.say('created_until', { views })
@@ -190,12 +190,12 @@ function until(push: Push, words: Words): Children {
 }
 
 /**
- * The query parameter with the mark, for a script that sends no cookies: its questions must not keep a
- * session alive.
+ * The query parameter for the sender's mark. The polling script sends no cookies, so that polling does not
+ * extend a session.
  */
 const MARK = 'sender'
 
-/** Whether this browser has created the push, and none since. */
+/** Whether this browser created the push, and none later. */
 export function isSender(guest: Guest, urlToken: string, marks: PageSeals['senders']): boolean {
   const mark = guest.query.get(MARK) ?? cookieIn(guest, 'sender')
   return mark !== null && marks.isOf(mark, urlToken)

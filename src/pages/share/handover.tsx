@@ -1,5 +1,4 @@
-// The ways to hand a secret link over: copy it, scan it, send it by e-mail, or share it; with a message that
-// can be edited.
+// The ways to hand over a secret link: copy, scan, e-mail or share it, with an editable message.
 
 import { PAGES } from '../../http/urls.ts'
 import type { Words } from '../../words/words.ts'
@@ -10,7 +9,10 @@ import { mailHref } from './message.ts'
 
 type WaysProps = { guest: Guest; message: string; hasPassphrase: boolean }
 
-/** Copying needs a script, and sharing a browser that can; the e-mail works everywhere. */
+/**
+ * The buttons to hand over the link. Copying needs a script, sharing a browser that supports it; e-mail
+ * always works.
+ */
 export function Ways({ guest, message, hasPassphrase }: WaysProps) {
   const { say } = guest
   const subject = say('message_subject')
@@ -35,7 +37,10 @@ export function Ways({ guest, message, hasPassphrase }: WaysProps) {
   )
 }
 
-/** A script shows it on the page to which the form has led, with what was typed there. */
+/**
+ * The button that copies the passphrase. A script shows it on the page after the form, with what was typed
+ * there.
+ */
 function Passphrase({ words }: { words: Words }) {
   return (
     <div hidden data-kept>
@@ -45,7 +50,7 @@ function Passphrase({ words }: { words: Words }) {
   )
 }
 
-/** A script takes what was typed here into the e-mail; browsers do not keep it. */
+/** The editable message. A script puts it into the e-mail; browsers do not store it. */
 export function Message({ guest, message }: Omit<WaysProps, 'hasPassphrase'>) {
   const { say } = guest
   return (

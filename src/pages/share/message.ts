@@ -1,5 +1,4 @@
-// The message that hands a secret link over: the sender's own, or the standard one in the language of the
-// page.
+// The message that contains a secret link: the sender's own, or the standard one in the language of the page.
 
 import { fillMessage } from '../../domain/message-template.ts'
 import { type Push, viewsRemaining } from '../../domain/push.ts'
@@ -24,7 +23,7 @@ export function standardTemplate(words: Words, key: 'message' | 'message_named' 
   return `${words.say(key)}\n\n{link}`
 }
 
-/** Opens a new e-mail (RFC 6068). Its recipient is left to the sender. */
+/** Returns a mailto: link without a recipient (RFC 6068). */
 export function mailHref({ subject, body }: { subject: string; body: string }): string {
   const lines = body.replace(/\r?\n/g, '\r\n')
   return `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(lines)}`

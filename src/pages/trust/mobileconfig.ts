@@ -1,7 +1,7 @@
-// A configuration profile that makes Apple's devices trust an authority.
+// A configuration profile that makes Apple devices trust a certificate authority.
 
 export type ProfileOptions = {
-  /** In DER. */
+  /** The certificate in DER. */
   der: Buffer
   /** `AB:CD:…`, from which the profile takes its identifiers. */
   fingerprint: string
@@ -9,7 +9,7 @@ export type ProfileOptions = {
 }
 
 /**
- * As Apple's "Certificate Root" payload describes it: device management profile reference,
+ * Returns the profile, as described in Apple's device management profile reference,
  * `com.apple.security.root`.
  */
 export function profileFor({ der, fingerprint, name }: ProfileOptions): string {
@@ -41,7 +41,7 @@ export function profileFor({ der, fingerprint, name }: ProfileOptions): string {
 `
 }
 
-/** The first 32 hexadecimal digits, written as a UUID. */
+/** Returns the first 32 hexadecimal digits as a UUID. */
 function uuidIn(hex: string): string {
   const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)]
   return parts.join('-').toUpperCase()

@@ -1,5 +1,5 @@
-// How a device comes to trust the authority of this server: the file, and the steps of each system. They
-// answer over plain http too, before a device trusts this server.
+// How a device learns to trust this server's authority: the certificate files, and the steps for each system.
+// Both are also served over plain HTTP, before a device trusts this server.
 
 import { DomainError } from '../../domain/errors.ts'
 import { answerAttachment } from '../../http/answers.ts'
@@ -14,11 +14,11 @@ import { profileFor } from './mobileconfig.ts'
 
 export type TrustPageOptions = {
   answer: AnswerGuest
-  /** Null when this server has no authority of its own, so that there is nothing to trust. */
+  /** Null if this server has no authority of its own. */
   authority: Authority | null
 }
 
-/** The files as they are called when they are saved. */
+/** The names of the saved files. */
 export const AUTHORITY_FILES = {
   cer: 'oncebox.cer',
   pem: 'oncebox.pem',
@@ -27,7 +27,7 @@ export const AUTHORITY_FILES = {
 
 type FileKind = keyof typeof AUTHORITY_FILES
 
-/** The steps are lines of one text. */
+/** The systems. Their steps are the lines of one text. */
 const SYSTEMS: readonly { name: string; file: FileKind; steps: WordKey }[] = [
   { name: 'Windows', file: 'cer', steps: 'trust_windows' },
   { name: 'macOS', file: 'cer', steps: 'trust_macos' },
@@ -37,7 +37,7 @@ const SYSTEMS: readonly { name: string; file: FileKind; steps: WordKey }[] = [
   { name: 'Linux', file: 'pem', steps: 'trust_linux' },
 ]
 
-/** No form and no cookie, because anybody on the network may read and forge the page. */
+/** The page uses no form and no cookie, because anyone on the network can read and forge it. */
 export function createTrustPage({ answer, authority }: TrustPageOptions) {
   return (guest: Guest): Response => {
     if (authority === null) throw new DomainError('not_found', 'not-found')
@@ -89,7 +89,7 @@ function TrustPage({ guest, fingerprint }: { guest: Guest; fingerprint: string }
   )
 }
 
-/** Answers the files that the page leads to. */
+/** Answers the certificate files that the page links to. */
 export function createAnswerAuthority({ authority }: Pick<TrustPageOptions, 'authority'>) {
   const files = authority === null ? {} : filesOf(authority)
   return ({ params: { name = '' } }: RouteRequest): Response => {

@@ -1,4 +1,4 @@
-// Runs in the browser, where a request for a secret is answered.
+// Runs where a request for a secret is answered.
 
 import './create/limits.js'
 import './create/files.js'

@@ -1,4 +1,4 @@
-// Runs in the browser, on every page: copying, moments in the reader's own zone, and forms that are sent once.
+// Runs on every page: copy buttons, times in the reader's time zone, and forms that are sent once.
 
 import { locale } from './language.js'
 
@@ -22,14 +22,14 @@ for (const select of document.querySelectorAll('select[data-submits]')) {
   select.addEventListener('change', () => select.form.requestSubmit())
 }
 
-// One for all buttons: some stand within the text that they copy.
+// One live region for all buttons, because some stand inside the text that they copy.
 const told = document.createElement('p')
 told.className = 'told visually-hidden'
 told.setAttribute('role', 'status')
 document.querySelector('main').append(told)
 
 function enableCopying(button) {
-  // An icon alone has no text to change.
+  // A button with only an icon has no text to change.
   const shown = button.querySelector('span')
   const label = shown?.textContent
   let timer
@@ -39,7 +39,7 @@ function enableCopying(button) {
     const word = done ? button.dataset.done : button.dataset.failed
     if (shown !== null) shown.textContent = word
     told.textContent = word
-    // Nor can it show what went wrong.
+    // Such a button cannot show the failure either, so show the live region.
     told.classList.toggle('visually-hidden', done || shown !== null)
     button.classList.toggle('done', done)
     clearTimeout(timer)
@@ -52,7 +52,7 @@ function enableCopying(button) {
   })
 }
 
-/** Also for a part that another script has put in the place of an older one. */
+/** Activates a part of the page. Other scripts call it for parts that they replace. */
 function enliven(part) {
   tellTimes(part)
   for (const button of part.querySelectorAll('[data-copies]')) enableCopying(button)
@@ -60,7 +60,8 @@ function enliven(part) {
 enliven(document)
 document.addEventListener('replaced', ({ target }) => enliven(target))
 
-// The eye of a password. It is a password again when it is sent, so that the browser offers to keep it.
+// Shows a password. The field becomes a password field again on submit, so that the browser offers to store
+// it.
 for (const eye of document.querySelectorAll('[data-reveals]')) {
   const field = document.getElementById(eye.dataset.reveals)
   const [box] = eye.getElementsByTagName('input')
@@ -75,7 +76,7 @@ for (const eye of document.querySelectorAll('[data-reveals]')) {
   })
 }
 
-// A menu closes when the press or the focus goes elsewhere, and by Escape.
+// Closes a menu on Escape, and when a click or the focus goes elsewhere.
 const openMenus = () => document.querySelectorAll('details.menu[open]')
 for (const name of ['pointerdown', 'focusin']) {
   document.addEventListener(name, ({ target }) => {
@@ -89,20 +90,23 @@ document.addEventListener('keydown', ({ key }) => {
   open.querySelector('summary').focus()
 })
 
-/** HTML cannot hold every text: such a one is there a second time, escaped. A field has what was typed into it. */
+/**
+ * Returns the text to copy. A field has what was typed; a text that HTML cannot hold is stored escaped in an
+ * attribute.
+ */
 function textOf(element) {
   const { exact } = element.dataset
   return exact === undefined ? (element.value ?? element.textContent) : decodeURIComponent(exact)
 }
 
-/** Over plain HTTP browsers have no clipboard API; the old command still works there. */
+/** Over plain HTTP browsers offer no clipboard API; the deprecated command still works. */
 async function copy(text) {
   if (navigator.clipboard !== undefined) {
     try {
       await navigator.clipboard.writeText(text)
       return true
     } catch {
-      // Not permitted: the old way may be.
+      // Not permitted. Fall back to the deprecated command.
     }
   }
   const area = document.createElement('textarea')
@@ -118,7 +122,8 @@ async function copy(text) {
   return done
 }
 
-// A second press would be answered in place of the first one, and what that one opened would be lost.
+// Ignores a second press: the browser would show its answer in place of the first, and what the first one
+// opened would be lost.
 for (const form of document.querySelectorAll('form[data-once]')) {
   const button = form.querySelector('button[type=submit]')
   form.addEventListener('submit', (event) => {

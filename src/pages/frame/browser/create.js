@@ -1,4 +1,4 @@
-// Runs in the browser, where a push is created.
+// Runs where a push is created.
 
 import './create/sent-once.js'
 import './create/content.js'

@@ -1,4 +1,5 @@
-// Runs in the browser, where a secret link is handed over: takes the message into an e-mail, shares or previews it, and tells when the link is opened.
+// Runs where a secret link is handed over: puts the message into an e-mail, shares or previews it, and
+// reports when the link is opened.
 
 import { fillMessage } from '../../../domain/message-template.ts'
 import { mailHref } from '../../share/message.ts'
@@ -11,7 +12,7 @@ for (const link of document.querySelectorAll('a[data-mails]')) {
   })
 }
 
-// Browsers share from secure pages only, and not all can.
+// Browsers share only from secure pages, and some not at all.
 for (const button of document.querySelectorAll('button[data-shares]')) {
   if (navigator.share === undefined) continue
   const message = document.getElementById(button.dataset.shares)
@@ -20,12 +21,12 @@ for (const button of document.querySelectorAll('button[data-shares]')) {
     try {
       await navigator.share({ text: message.value })
     } catch {
-      // Closed without sharing: the link is still here.
+      // Cancelled: the link is still on the page.
     }
   })
 }
 
-// The page of an account's own message: what it looks like with everything put in.
+// On the page of an account's message template: previews it with all fields filled in.
 for (const preview of document.querySelectorAll('[data-previews]')) {
   const message = document.getElementById(preview.dataset.previews)
   message.addEventListener('input', () => {
@@ -33,7 +34,7 @@ for (const preview of document.querySelectorAll('[data-previews]')) {
   })
 }
 
-// The push that this tab has just created: its passphrase can be copied as well, until the page is left.
+// If this tab has just created the push: offers to copy its passphrase, until the page is left.
 const passphrase = takePassphrase()
 const kept = document.querySelector('[data-kept]')
 if (passphrase !== '' && kept !== null) {
@@ -41,13 +42,14 @@ if (passphrase !== '' && kept !== null) {
   kept.hidden = false
 }
 
-// Asks whether the link was opened while the page is looked at: every few seconds at first, later every minute.
+// Polls whether the link was opened while the page is visible: every few seconds at first, later every
+// minute.
 const opened = document.querySelector('[data-asks-again]')
 const begun = Date.now()
 
 async function askAgain() {
   const answer = await fetch(opened.dataset.asksAgain, { credentials: 'omit' })
-  // Purged, or of a server that was set up anew: there is nothing more to ask.
+  // The push was purged, or the server was set up anew: stop polling.
   if (answer.status === 404) return false
   if (!answer.ok) return true
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
@@ -59,7 +61,7 @@ async function askAgain() {
 }
 
 async function keepAsking() {
-  // The server may be away for a moment.
+  // The server may be unreachable for a moment.
   const goesOn = document.hidden || (await askAgain().catch(() => true))
   if (goesOn) setTimeout(keepAsking, Math.min(60_000, 4000 + (Date.now() - begun) / 30))
 }

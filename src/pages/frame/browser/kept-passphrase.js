@@ -1,18 +1,22 @@
-// The passphrase on its way from the form to the page of the new link, in this tab alone: the server never gives one back.
+// Carries the passphrase from the form to the page of the new link, in this tab only. The server never
+// returns one.
 
 const KEY = 'oncebox-passphrase'
 
-/** For the page with this path; without one for the page to which the answer leads. */
+/** Keeps the passphrase for the page with this path; null means the page that the answer redirects to. */
 export function keepPassphrase(passphrase, path = null) {
   if (passphrase === '') return
   try {
     sessionStorage.setItem(KEY, JSON.stringify({ passphrase, path }))
   } catch {
-    // A browser that keeps nothing works all the same.
+    // Storage is optional.
   }
 }
 
-/** Forgets it, and returns it on its page alone: one that was opened in place of an answer may be of another push. */
+/**
+ * Removes the passphrase, and returns it only on its own page: another page opened in its place may show
+ * another push.
+ */
 export function takePassphrase() {
   try {
     const { passphrase = '', path } = JSON.parse(sessionStorage.getItem(KEY) ?? '{}')

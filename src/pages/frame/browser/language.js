@@ -1,4 +1,4 @@
-// The language of the page, with the habits of the reader's country, and numbers in it.
+// The language of the page, the reader's regional locale, and formatted numbers.
 
 export const { lang } = document.documentElement
 export const locale = navigator.languages.find((tag) => tag.startsWith(`${lang}-`)) ?? lang
@@ -6,7 +6,7 @@ export const locale = navigator.languages.find((tag) => tag.startsWith(`${lang}-
 const numbers = new Intl.NumberFormat(lang)
 const plurals = new Intl.PluralRules(lang)
 
-/** `forms` is a text, or one for each plural. */
+/** Returns the text for a number. `forms` is one text, or one per plural category. */
 export function sayNumber(forms, n) {
   const text = typeof forms === 'string' ? forms : (forms[plurals.select(n)] ?? forms.other)
   return text.replace('{n}', numbers.format(n))

@@ -1,4 +1,4 @@
-// Runs in the browser, in the list of an owner.
+// Runs on an owner's list.
 
 import './list/days.js'
 import './list/selecting.js'

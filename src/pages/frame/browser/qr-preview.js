@@ -1,4 +1,4 @@
-// Runs in the browser, where a push with a QR code is created: draws the code while it is typed.
+// Runs where a push with a QR code is created: draws the code while it is typed.
 
 import encodeQr from 'qr'
 import { wifiText } from '../wifi-text.ts'
@@ -30,7 +30,7 @@ function draw() {
   drawn.replaceChildren(...(modules?.length > 0 ? [pictureOf(modules)] : []))
 }
 
-/** As the server composes it; '' while there is nothing to draw. */
+/** Returns the code's content as the server composes it; '' while there is nothing to draw. */
 function contentOf(fields) {
   if (fields['push[kind]'].value !== 'wifi') return fields['push[qr]'].value
   const network = fields['push[wifi_network]'].value
@@ -43,7 +43,7 @@ function contentOf(fields) {
   })
 }
 
-/** Null for a text that is too long for any QR code. */
+/** Returns null if the text is too long for any QR code. */
 function modulesOf(text) {
   try {
     return encodeQr(text, 'raw', { border: QUIET_ZONE })

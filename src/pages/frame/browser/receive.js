@@ -1,9 +1,10 @@
-// Runs in the browser, where a secret is shown: hides it again after a while, saves it, and shows how far a download is.
+// Runs on the page of an opened secret: hides it again after a while, saves it, and shows the progress of
+// downloads.
 
 import { sayNumber } from './language.js'
 
 const SHOWN_MS = 60_000
-/** Larger files are left to the browser alone, which writes them to disk as they come. */
+/** Larger files are left to the browser, which streams them to disk. */
 const MAX_IN_MEMORY = 512 * 1024 * 1024
 
 for (const details of document.querySelectorAll('details[data-hides]')) {
@@ -19,13 +20,13 @@ for (const details of document.querySelectorAll('details[data-hides]')) {
     told.textContent = ''
     timer = setTimeout(hide, SHOWN_MS)
   })
-  // Nothing stays on the screen for whoever comes back to this page.
+  // Hide the secret, because the browser may restore this page later, perhaps for another person.
   window.addEventListener('pagehide', () => {
     details.open = false
   })
 }
 
-// The time until a passphrase may be tried again.
+// Counts down the time until a passphrase can be tried again.
 for (const wait of document.querySelectorAll('[data-waits]')) {
   const forms = JSON.parse(wait.dataset.forms)
   const until = performance.now() + Number(wait.dataset.waits) * 1000
@@ -36,7 +37,7 @@ for (const wait of document.querySelectorAll('[data-waits]')) {
   }, 1000)
 }
 
-// The file is made here, exactly as the text was sent, and nothing goes to the server again.
+// Makes the file in the browser, exactly as the text was sent, without another request.
 for (const form of document.querySelectorAll('form[data-saves]')) {
   const shown = document.getElementById(form.dataset.saves)
   form.hidden = false

@@ -1,4 +1,4 @@
-// Runs in the browser, where a password for an account is chosen: says how easily it is guessed, as the server decides.
+// Runs where a password for an account is chosen: rates it by the same rules as the server.
 
 import { createScorePassword } from '../../../accounts/password-score.ts'
 import { LEAST_PASSWORD_SCORE } from '../../../domain/account.ts'

@@ -1,4 +1,4 @@
-// One of a few: radio buttons that look like what they choose.
+// A choice among a few: radio buttons styled as chips.
 
 import type { Children } from '../../frame/html.ts'
 
@@ -11,7 +11,9 @@ type ChoiceProps = {
   children?: Children
 }
 
-/** What belongs to a choice follows it: in `.exact`, the fields for which the last one stands. */
+/**
+ * A group of chips. `children` follow it, such as the exact fields in `.exact` that the last chip stands for.
+ */
 export function Choice({ legend, name, picks, children }: ChoiceProps) {
   return (
     <fieldset class="choice">

@@ -1,5 +1,5 @@
-// What is shared, with the fields of each kind: a text, files, a link, a QR code or a Wi-Fi network. The
-// style sheet shows those of the chosen kind.
+// The payload of the create form, with fields for each kind: text, files, link, QR code and Wi-Fi network.
+// The style sheet shows those of the chosen kind.
 
 import { Input } from '../../frame/fields.tsx'
 import { Icon } from '../../frame/icons.tsx'
@@ -38,7 +38,7 @@ function Kinds({ words: { say }, limits, kind: chosen }: PartProps) {
   )
 }
 
-/** One field for texts and for the message with files. */
+/** The field for a text, and for the message with files. */
 function Payload({ words, limits, isOfAccount, kind, typed, texts, starts, createScripts }: PartProps) {
   const { say } = words
   const label = (

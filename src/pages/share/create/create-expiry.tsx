@@ -1,5 +1,5 @@
-// When a push expires: one line that opens into chips and exact fields. It works without a script; the style
-// sheet keeps the line true to the chosen chips.
+// When a push expires: a summary line that unfolds into chips and exact fields. It works without a script,
+// because the style sheet shows the phrases of the chosen chips.
 
 import { DURATIONS } from '../../../domain/new-push.ts'
 import { Field, Input, Tick } from '../../frame/fields.tsx'
@@ -16,7 +16,7 @@ import {
   unitOf,
 } from './expiry-chips.ts'
 
-/** `phrase` is the text in the line, `label` the text on the chip. */
+/** `phrase` is the text in the summary, `label` the text on the chip. */
 type Chip = Pick & { phrase: string }
 
 export function Expiry(props: PartProps) {
@@ -90,7 +90,7 @@ function numberOf(text: string, preset: number): number {
   return /^\d{1,7}$/.test(text) ? Number(text) : preset
 }
 
-/** Holds the phrase of every chip. The style sheet shows those of the chosen ones. */
+/** The summary. It contains the phrases of all chips; the style sheet shows those of the chosen ones. */
 function Line({ text, chips }: { text: string; chips: Record<'views' | 'lifetime', Chip[]> }) {
   return text.split(/\{(views|lifetime)\}/).map((part) =>
     part === 'views' || part === 'lifetime'

@@ -1,4 +1,4 @@
-// The files of a push, and why they need an account.
+// The file field of the create form, or why files need an account.
 
 import type { PushLimits } from '../../../domain/new-push.ts'
 import { PAGES } from '../../../http/urls.ts'
@@ -21,7 +21,7 @@ export function CreateFiles({ words, href, isOfAccount, signups, limits, texts }
 
 type ChosenProps = { words: Words; limits: PushLimits; problem: Children }
 
-/** The field for files, and what a script says of the chosen ones. */
+/** The file field, and the texts with which a script describes the chosen files. */
 export function Chosen({ words, limits, problem }: ChosenProps) {
   const { say } = words
   const most = { n: limits.files, size: words.bytes(limits.fileBytes) }
@@ -66,10 +66,10 @@ function WhyAccount({ words: { say }, href, signups }: Pick<PartProps, 'words' |
   )
 }
 
-/** `of`: what is sent, where it did not arrive or nobody knows. */
+/** `of` chooses the texts for an upload that failed or whose outcome is unknown. */
 type ProgressProps = { words: Words; of?: 'upload' | 'answer' }
 
-/** A script fills this in while files are sent. */
+/** The progress of an upload, filled in by a script. */
 export function Progress({ words: { say }, of = 'upload' }: ProgressProps) {
   const again = say('upload_again')
   return (
@@ -102,7 +102,7 @@ export function Progress({ words: { say }, of = 'upload' }: ProgressProps) {
 
 type OverlayProps = { words: Words /** Why none are taken; null where they are. */; refusal: WordKey | null }
 
-/** What happens, or why nothing does, to files that are dropped anywhere. */
+/** Covers the page while files are dragged over it. Says that they can be dropped, or why not. */
 export function DropOverlay({ words: { say }, refusal }: OverlayProps) {
   return (
     <p class={refusal === null ? 'overlay' : 'overlay refused'} aria-hidden="true">

@@ -1,5 +1,5 @@
-// The form that creates a push: for whom, what is shared, when it expires, a passphrase, and the button. The
-// rest is folded away.
+// The form that creates a push: name, payload, expiry, passphrase and button. All other fields are folded
+// away.
 
 import { MAX_RECIPIENTS, MAX_RECIPIENTS_TEXT } from '../../../domain/mail-address.ts'
 import { MAX_PASSPHRASE_BYTES } from '../../../domain/new-push.ts'
@@ -44,7 +44,7 @@ export function CreateFields(props: FieldsProps) {
   const texts = problemTexts(problems, words)
   const field = createFieldOf({ typed, texts, wrapper: 'push' })
   const parts: PartProps = { ...props, kind, starts, texts, field }
-  // Without an account there is nothing to fill in for files.
+  // Without an account the file kind has no fields.
   const kindsToSend = isOfAccount ? undefined : 'text url qr wifi'
   return (
     <>
@@ -91,7 +91,7 @@ function Passphrase({ words, field }: PartProps) {
   )
 }
 
-/** A script fills in what it draws. */
+/** The button with which a script fills in random words. */
 function Dice({ words: { say } }: Pick<PartProps, 'words'>) {
   const label = say('passphrase_words')
   return (
@@ -117,7 +117,10 @@ export function Options(props: PartProps) {
 
 const FOLDED = ['note', 'notify_emails_to'] as const
 
-/** Never filled in by an address, which could be somebody else's: they would get the link. */
+/**
+ * The recipients' e-mail addresses. The URL never presets them: a crafted URL could send the link to an
+ * attacker.
+ */
 function Recipients({ words, field }: PartProps) {
   const { say } = words
   const locale = field('notify_emails_to_locale')

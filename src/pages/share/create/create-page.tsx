@@ -1,4 +1,4 @@
-// The page with the form that creates a push: empty, or again with what was typed and what was wrong with it.
+// The page with the create form: empty, preset, or with what was typed and its problems.
 
 import type { AccountPreferences } from '../../../accounts/preferences.ts'
 import { isOutage, nullIfMissing, type OutageError } from '../../../domain/errors.ts'
@@ -33,14 +33,14 @@ export type CreatePageParts = {
   pushes: Pick<Pushes, 'getOwned'>
   createScripts: CreateScripts
   findSetup: FindSetup
-  /** Whether everybody may create an account. */
+  /** Whether anyone may create an account. */
   signups: boolean
 }
 
 type Shown = {
   typed: Typed
   refused: Refused | null
-  /** The push that the new one is to be like. */
+  /** The push whose settings the new one repeats. */
   again: LabelledPush | null
   shared?: Shared
   setup?: Setup | null
@@ -51,7 +51,7 @@ export function createShowForm(options: CreatePageParts) {
   const settings = { limits, createScripts, signups }
   const preset: Typed = presetOf({ wanted: NOTHING_WANTED, choices: NO_CHOICES, limits })
 
-  /** The fields of a form that nobody has filled in, which are the same for everybody with that language. */
+  /** Renders the fields of an empty form, which are the same for all guests with one language. */
   const emptyFields = (isOfAccount: boolean) =>
     oncePerLanguage((words) => {
       const href: Guest['href'] = (path) => `${basePath}${path}`
@@ -74,8 +74,8 @@ export function createShowForm(options: CreatePageParts) {
   }
 
   /**
-   * "Share again like this": the address has the token of an own push alone, so that no name ends up in the
-   * log of a proxy.
+   * Finds the push of "Share again like this". The URL contains only its token, so that no name ends up in a
+   * proxy's log.
    */
   async function findAgain({ query, session }: Guest): Promise<LabelledPush | null> {
     const urlToken = query.get('like')
@@ -83,7 +83,7 @@ export function createShowForm(options: CreatePageParts) {
     return pushes.getOwned(urlToken, session.account).catch(nullIfMissing)
   }
 
-  /** What was shared is worth more than the choices of the account, while the store is away. */
+  /** Returns the account's saved choices, or none in an outage: keeping the shared content matters more. */
   async function findChosen(guest: Guest): Promise<PushChoices> {
     try {
       return await preferences.findChoices(guest.viewer.account)
@@ -94,8 +94,8 @@ export function createShowForm(options: CreatePageParts) {
   }
 
   /**
-   * The form filled in with what the system shared. The person still has to send it. `outage` hides who that
-   * is.
+   * Shows the form filled in with what the system shared. The person still has to send it. With `outage`, the
+   * account is unknown.
    */
   async function showShared(guest: Guest, shared: Shared, outage: OutageError | null): Promise<Response> {
     const chosen = outage === null ? await findChosen(guest) : NO_CHOICES
@@ -152,8 +152,8 @@ export function createShowForm(options: CreatePageParts) {
   }
 
   /**
-   * Keeps the idempotency key until it has created a push, so that a form that is sent again creates one
-   * push.
+   * Returns the hidden fields. Keeps the idempotency key until it has created a push, so that sending the
+   * form again creates only one.
    */
   function unseenOf(guest: Guest, refused: Refused | null): Unseen {
     const fresh = newUnseen(guest, marks)
@@ -161,8 +161,8 @@ export function createShowForm(options: CreatePageParts) {
     const { typed } = refused
     const kept = refused.isKeyUsed === true ? '' : typed('idempotency_key')
     const idempotencyKey = kept || fresh.idempotencyKey
-    // An invalid mark names no opener. A signed-in person then gets new hidden fields, and may send the form
-    // as their own.
+    // An invalid mark does not identify who opened the form. A signed-in guest then gets new hidden fields,
+    // and may send the form as their own.
     const isSigned = typed('opened_by') !== '' || typed('form') !== ''
     const isSomebodys = guest.session === null ? isSigned : marks.read(typed('opened_by')) !== null
     const opener = staysWithOpener(refused) && isSomebodys ? openerOf(typed) : {}
@@ -172,11 +172,11 @@ export function createShowForm(options: CreatePageParts) {
   return { show, showShared, showAgain }
 }
 
-/** More characters than any field but the text may have. */
+/** More characters than any field except the text accepts. */
 const MAX_FIELD = 64 * 1024
 
 /**
- * Leaves out texts that are too long to be sent: escaped, in a page, they would take many times the memory of
+ * Drops texts that are too long to be accepted: escaped in a page, they would take many times the memory of
  * the form.
  */
 function withoutLongest(typed: Typed, { payloadBytes }: PushLimits): Typed {
@@ -190,7 +190,7 @@ function staysWithOpener({ isOfSomebodyElse = false, isUnknown = false }: Refuse
   return isOfSomebodyElse || isUnknown
 }
 
-/** The new form has the settings of another push, without its content and passphrase. */
+/** Says that the form repeats the settings of another push, without its payload and passphrase. */
 function LikeAnother({ words, pushed }: { words: Words; pushed: LabelledPush }) {
   return (
     <Notice kind="plain">

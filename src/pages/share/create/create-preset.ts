@@ -1,5 +1,5 @@
-// The values that a new form starts with: those of its address or of a push to share again like; else those
-// that the account asked to use again; else the defaults of this server.
+// The initial values of a new form, from its URL or the push to repeat; else from the account's saved
+// choices; else from the server's defaults.
 
 import { DURATIONS, type PushLimits } from '../../../domain/new-push.ts'
 import { fitChoices, NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'
@@ -8,13 +8,14 @@ import type { LabelledPush } from '../../../pushes/owner-lists.ts'
 import type { Typed } from './create-sender.ts'
 import { EXACT, inUnit, offeredDurations, offeredViews } from './expiry-chips.ts'
 
-/** Never a secret. Null leaves a choice to the account. */
+/** The requested settings of a new push, never a secret. Null leaves a choice to the account. */
 export type Wanted = PushChoices & { kind: string; name: string; note: string }
 
 export const NOTHING_WANTED: Wanted = { ...NO_CHOICES, kind: '', name: '', note: '' }
 
 /**
- * The query has the names of the API: kind, name, note, expire_after_duration, expire_after_days and so on.
+ * Reads the settings in a query. It uses the API's names: kind, name, note, expire_after_duration,
+ * expire_after_days and so on.
  */
 export function wantedIn(query: URLSearchParams): Wanted {
   const days = numberIn(query, 'expire_after_days')
@@ -30,7 +31,7 @@ export function wantedIn(query: URLSearchParams): Wanted {
   }
 }
 
-/** The settings of an own push, without its content and passphrase. */
+/** Returns the settings of a push to repeat, without its payload and passphrase. */
 export function wantedOf({ push, name, note }: LabelledPush): Wanted {
   const { kind, createdAt, expiresAt, expireAfterDays, expireAfterViews, retrievalStep, deletableByViewer } =
     push
@@ -39,7 +40,7 @@ export function wantedOf({ push, name, note }: LabelledPush): Wanted {
   return { kind, name, note, lifetime, views: expireAfterViews, retrievalStep, deletableByViewer }
 }
 
-/** As in the API; null for neither. */
+/** Returns the shorter of both lifetimes, as the API does; null if neither is given. */
 function shorterOf(days: number | null, duration: number | undefined): number | null {
   if (days === null || days === 0) return duration ?? null
   return Math.min(days * DAY, duration ?? Number.POSITIVE_INFINITY)
@@ -70,8 +71,8 @@ export function presetOf({ wanted, choices, limits }: PresetOptions): Typed {
 }
 
 /**
- * Chooses the chip with this lifetime, or the exact fields when no chip has it. Fills in the exact fields in
- * any case.
+ * Selects the chip with this lifetime, or the exact fields if no chip has it. Always fills in the exact
+ * fields.
  */
 function lifetimeFields(lifetime: number, limits: PushLimits): Record<string, string> {
   const { number, unit } = inUnit(lifetime)

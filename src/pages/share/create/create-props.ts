@@ -1,4 +1,4 @@
-// What the parts of the create form are given.
+// The props of the parts of the create form.
 
 import type { PushLimits } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
@@ -8,11 +8,11 @@ import type { FieldOf } from '../../frame/fields.tsx'
 import type { Guest } from '../../frame/guest.ts'
 import type { Typed } from './create-sender.ts'
 
-/** What people choose from. A Wi-Fi network is a kind of its own to them; the API knows its QR code. */
+/** The kinds in the form. Wi-Fi is a kind of its own here; in the API it is a QR code. */
 export const FORM_KINDS = [...PUSH_KINDS, 'wifi'] as const
 export type FormKind = (typeof FORM_KINDS)[number]
 
-/** The field for what is shared of each kind, and its label. */
+/** The payload field of each kind, and its label. */
 export const PAYLOADS = {
   text: ['payload', 'payload_text'],
   file: ['payload', 'payload_file'],
@@ -25,20 +25,20 @@ export function formKinds({ kinds }: PushLimits): FormKind[] {
   return FORM_KINDS.filter((kind) => kinds.has(kind === 'wifi' ? 'qr' : kind))
 }
 
-/** The URLs of what a script loads when it is needed. */
+/** The URLs of scripts that are loaded on demand. */
 export type CreateScripts = { wordlist: string; qrPreview: string }
 
 export type FieldsProps = {
   words: Words
   href: Guest['href']
-  /** Somebody opened the form signed in, so that it offers everything that an account may send. */
+  /** Whether the form was opened by an account, so that it offers everything that an account may send. */
   isOfAccount: boolean
-  /** Whether everybody may create an account. */
+  /** Whether anyone may create an account. */
   signups: boolean
   limits: PushLimits
   typed: Typed
   problems: Problems
-  /** A form that is shown again: the reason has the focus, not the first field. */
+  /** Whether the form is shown again. Its notice then has the focus, not its first field. */
   isAgain: boolean
   createScripts: CreateScripts
 }
@@ -47,6 +47,6 @@ export type PartProps = FieldsProps & {
   kind: FormKind
   texts: Record<string, string>
   field: FieldOf
-  /** Whether the focus starts in the field of this kind. */
+  /** Whether the field of this kind has the initial focus. */
   starts(kind: FormKind): boolean
 }

@@ -1,4 +1,4 @@
-// The fields of a QR code and of a Wi-Fi network, which becomes one. A script draws the code while it is
+// The fields of a QR code, and of a Wi-Fi network, which becomes one. A script previews the code while it is
 // typed.
 
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'

@@ -1,5 +1,5 @@
-// Turns the fields of the create form into the members of the API. What only the form has is decided here:
-// addresses without a scheme, Wi-Fi networks, and times in minutes and hours.
+// Converts the fields of the create form into those of the API. Handles what only the form has: addresses
+// without a scheme, Wi-Fi networks, and times in minutes and hours.
 
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
 import type { Problems } from '../../../domain/problems.ts'
@@ -28,7 +28,7 @@ export function readCreateForm(sent: Wire): RevisedPush {
   }
 }
 
-/** Each kind has its own field. A form without it, of a program or of an older page, has the payload. */
+/** Reads the payload from the field of its kind. Programs and older pages send `payload` instead. */
 function readContent(form: Wire): RevisedPush {
   const { kind, payload } = form
   if (kind === 'url') return { wire: { payload: complete(form.link ?? payload) } }
@@ -56,7 +56,7 @@ function readWifi(form: Wire): RevisedPush {
   return { wire: { kind: 'qr', payload }, problems }
 }
 
-/** Days stay as the API has them; anything shorter becomes a duration. */
+/** Keeps whole days as days, and converts anything shorter to a duration. */
 function readLifetime(form: Wire): RevisedPush {
   const { expire_after: given, expire_after_duration: index } = form
   if (index !== undefined && index !== EXACT) return { wire: { expire_after_duration: index } }
@@ -80,7 +80,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Forms end lines with CR LF, whatever was typed. */
+/** Converts CRLF, which browsers send for every line break, to LF. */
 function withPlainLineEnds(wire: Wire): Wire {
   const plain = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value)
   return Object.fromEntries(Object.entries(wire).map(([name, value]) => [name, plain(value)]))

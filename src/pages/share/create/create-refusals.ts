@@ -1,4 +1,4 @@
-// The status and the sentence with which the create form is shown again, for each refusal.
+// The status and message with which the create form is shown again, for each refusal.
 
 import { type DomainError, type ErrorDetails, isOutage, type OutageError } from '../../../domain/errors.ts'
 import type { Problems } from '../../../domain/problems.ts'
@@ -13,21 +13,19 @@ export type Refused = {
   typed: Typed
   status: number
   message: string
-  /** What to do about it. */
+  /** The remedy. */
   advice?: string
   headers?: AnswerHeaders
   problems?: Problems
-  /** The form came with files, which browsers do not fill in again. */
+  /** Whether the form was sent with files, which browsers do not fill in again. */
   forgetsFiles?: boolean
-  /**
-   * The push that this form has created already, to link to it. The form that is shown creates another one.
-   */
+  /** The push that this form has already created, to link to. The shown form creates another one. */
   madeUrlToken?: string | null
-  /** The form needs a new idempotency key. */
+  /** Whether the form needs a new idempotency key. */
   isKeyUsed?: boolean
-  /** Another person sent the form than the one who opened it. */
+  /** Whether the form was opened by one account and sent by another person. */
   isOfSomebodyElse?: boolean
-  /** Nobody could find out who sent the form: it stays with the person who opened it. */
+  /** Whether the sender could not be looked up. The form then keeps its opener. */
   isUnknown?: boolean
 }
 
@@ -35,7 +33,7 @@ type Why = Omit<Refused, 'typed'>
 
 const TOO_LARGE = { text: 'too_large_text', file: 'too_large_file', files: 'too_large_files' } as const
 
-/** Null for a refusal that the form does not explain. */
+/** Returns null if the form does not explain the refusal. */
 export function explainRefusal(cause: DomainError, guest: Guest): Why | null {
   const { say, bytes } = guest.words
   if (isOutage(cause)) return whyOutage(cause, guest)
@@ -71,8 +69,8 @@ export function explainRefusal(cause: DomainError, guest: Guest): Why | null {
 }
 
 /**
- * While the store is away. The form keeps its key, so that it makes one push also when the first try did
- * after all.
+ * Explains an outage. The form keeps its idempotency key, so that a retry creates only one push even if the
+ * first try succeeded.
  */
 export function whyOutage(cause: OutageError, { words: { say } }: Guest): Why {
   return {
@@ -83,7 +81,7 @@ export function whyOutage(cause: OutageError, { words: { say } }: Guest): Why {
   }
 }
 
-/** Why there is no room for one more push from this address. */
+/** Explains which limit on stored pushes this address has reached. */
 function explainRoom(room: NonNullable<ErrorDetails['room']>, words: Words): string {
   const { limit, most, roomAt } = room
   const size = words.bytes(most)

@@ -1,23 +1,23 @@
-// Checks that the person who sends the create form is the one who opened it, by hidden fields of the form.
+// Checks, with hidden fields, that the create form is sent by the person who opened it.
 
 import { DomainError } from '../../../domain/errors.ts'
 import { keyScopeOf, newIdempotencyKey, type PresentedKey } from '../../../pushes/idempotency.ts'
 import type { FormMarks } from '../../../pushes/page-seals.ts'
 import type { Guest } from '../../frame/guest.ts'
 
-/** The typed values by field name; '' for an empty field. */
+/** Returns the typed value of a field; '' if it is empty. */
 export type Typed = (field: string) => string
 
 /** The hidden fields. */
 export type Unseen = {
   idempotencyKey: string
-  /** The mark that tells who opened the form. */
+  /** The sealed mark of the opener. */
   openedBy: string
-  /** The form token of the session; null for a guest who is signed out. */
+  /** The session's form token; null for a guest who is signed out. */
   form: string | null
 }
 
-/** Hidden fields for a form that is opened now. */
+/** Returns the hidden fields of a newly opened form. */
 export function newUnseen(guest: Guest, marks: FormMarks): Unseen {
   return {
     idempotencyKey: newIdempotencyKey(),
@@ -26,14 +26,14 @@ export function newUnseen(guest: Guest, marks: FormMarks): Unseen {
   }
 }
 
-/** Keeps the hidden fields when somebody else sent the form: it still belongs to the person who opened it. */
+/** Returns the hidden fields as sent: a form sent by another person still belongs to its opener. */
 export function openerOf(typed: Typed): Pick<Unseen, 'openedBy' | 'form'> {
   return { openedBy: typed('opened_by'), form: typed('form') }
 }
 
 /**
- * Throws, with `sender`, for a form that was opened signed in and is sent signed out or from another account.
- * A form that was opened signed out may be sent signed in: then the push belongs to the account.
+ * Throws an error with the detail `sender` if the form was opened signed in and is sent signed out or from
+ * another account. A form opened signed out may be sent signed in; the push then belongs to the account.
  */
 export function requireOpener({ session }: Guest, typed: Typed, marks: FormMarks): void {
   const opener = marks.read(typed('opened_by'))
@@ -47,8 +47,8 @@ export function requireOpener({ session }: Guest, typed: Typed, marks: FormMarks
 }
 
 /**
- * Null for a form without a key. A form that was opened signed out has a key of its address, not of an
- * account.
+ * Returns the form's idempotency key, or null if it has none. A form opened signed out has a key of its
+ * address, not of an account.
  */
 export function keyOfForm(guest: Guest, typed: Typed, marks: FormMarks): PresentedKey | null {
   const key = typed('idempotency_key')

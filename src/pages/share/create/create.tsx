@@ -25,7 +25,7 @@ export type CreatePageOptions = CreatePageParts & {
   idempotency: Idempotency
   senders: PageSeals['senders']
   body: BodyLimits
-  /** Without it only accounts may create. */
+  /** Whether people without an account may create pushes. */
   anonymousAccess: boolean
 }
 
@@ -39,7 +39,7 @@ type Sending = {
   typed: Typed
   made: FirstAnswer | null
   files: FileTaker
-  /** Whether nobody could find out who sends it. */
+  /** Whether an outage prevents looking up the sender. */
   isUnknown: boolean
 }
 
@@ -50,7 +50,7 @@ export function createCreatePage(options: CreatePageOptions) {
 
   const create = (guest: Guest) => receive(guest, null)
 
-  /** Reads the form and shows it again, as it was sent, because nobody knows whose it is. */
+  /** Reads the form and shows it again as sent, because its sender cannot be looked up. */
   const refuseUnknown = (stranger: Guest, cause: OutageError) => receive(stranger, cause)
 
   async function receive(guest: Guest, outage: OutageError | null): Promise<Response> {
@@ -69,7 +69,7 @@ export function createCreatePage(options: CreatePageOptions) {
     }
   }
 
-  /** Throws an outage only once the whole form has been read. */
+  /** Reads the form and creates the push. Throws an outage only after the whole form was read. */
   function readAndCreate(sending: Sending): Promise<CreatedPush> {
     const { guest, fields, files } = sending
     const { exchange, viewer } = guest
@@ -84,7 +84,7 @@ export function createCreatePage(options: CreatePageOptions) {
             return store(taken)
           }),
         revise: (wire) => {
-          // A form without files may come in one piece; then onPart is not called.
+          // A form without files may arrive in one piece; onPart is not called then.
           for (const [name, value] of Object.entries(wire)) noteField(fields, { name, value })
           files.requireNone()
           return revise(wire, sending)
@@ -94,14 +94,14 @@ export function createCreatePage(options: CreatePageOptions) {
     )
   }
 
-  /** Whether an account is needed, and the form was neither opened nor sent by one. */
+  /** Whether an account is required, and the form was neither opened nor sent by one. */
   function isStranger({ guest, typed, isUnknown }: Sending): boolean {
     if (isUnknown) return false
     const wasOfAccount = (marks.read(typed('opened_by'))?.accountId ?? null) !== null || typed('form') !== ''
     return !anonymousAccess && guest.session === null && !wasOfAccount
   }
 
-  /** Checks who sends the form, and turns its members into those of the API. */
+  /** Checks the sender, and converts the form's fields to those of the API. */
   function revise(wire: Wire, { guest, typed }: Sending): RevisedPush {
     requireOpener(guest, typed, marks)
     if (!anonymousAccess) requireAccount(guest)
@@ -110,8 +110,8 @@ export function createCreatePage(options: CreatePageOptions) {
   }
 
   /**
-   * Browsers send the hidden fields before the files. A client that does not is checked at the end of the
-   * form.
+   * Checks the sender before files are stored. Browsers send the hidden fields before the files; a client
+   * that does not is checked at the end of the form.
    */
   function requireOpenerOfFiles({ guest, typed }: Sending): void {
     if (typed('opened_by') !== '' || typed('form') !== '') requireOpener(guest, typed, marks)
@@ -131,7 +131,7 @@ export function createCreatePage(options: CreatePageOptions) {
     return created
   }
 
-  /** A second press of the button waits for the first one, and gets the same answer. */
+  /** Creates the push once: a second press of the button waits for the first and gets the same answer. */
   async function createOnce(
     { push, upload }: ReceivedPush<Upload>,
     { guest, typed, made }: Sending,
@@ -141,7 +141,7 @@ export function createCreatePage(options: CreatePageOptions) {
     if (presented === null) return pushes.create(push, { viewer, upload, attempt: null })
     const attempt = await idempotency.begin(presented, { waits: true })
     try {
-      // The key lapsed while its files were compared, so nothing is there to create a push of.
+      // The key expired while its files were compared, so there is nothing to create a push from.
       if (made !== null && attempt.made === null) throw idempotency.hasEnded()
       return await pushes.create(push, { viewer, upload, attempt })
     } finally {
@@ -154,8 +154,7 @@ export function createCreatePage(options: CreatePageOptions) {
     const why = isDomainError(cause) ? explainRefusal(cause, sending.guest) : null
     if (why === null) throw cause
     const { guest, typed, files, isUnknown } = sending
-    // The store that is away would not find the push either. The form keeps its key, so sending it again
-    // does.
+    // In an outage the lookup would fail too. The form keeps its key, so sending it again finds the push.
     const made = why.isOfSomebodyElse === true || isOutage(cause) ? null : await findMade(sending)
     const again = made === null ? {} : { message: guest.say('problem_key_reused'), isKeyUsed: true }
     const madeUrlToken = made?.urlToken ?? null
@@ -169,7 +168,9 @@ export function createCreatePage(options: CreatePageOptions) {
     })
   }
 
-  /** The push that this form has created already: the person may not know, if the answer was lost. */
+  /**
+   * Finds the push that this form has already created. The person may not know it, if the response was lost.
+   */
   async function findMade({ guest, typed }: Sending): Promise<FirstAnswer | null> {
     const presented = keyOfForm(guest, typed, marks)
     try {

@@ -1,6 +1,5 @@
-// Takes the files of a create form. Browsers send most texts after them, so an outage must not end the
-// reading: from then on files are read and dropped, and the outage is told once the form has been read to its
-// end.
+// Stores the files of a create form. Browsers send most texts after the files, so an outage must not stop the
+// reading: from then on files are read and dropped, and the outage is reported at the end of the form.
 
 import { isOutage, type OutageError } from '../../../domain/errors.ts'
 import type { FilePart } from '../../../http/intake/multipart.ts'
@@ -8,12 +7,12 @@ import type { StoreFile } from '../../../http/intake/receiving.ts'
 
 export type FileTaker = ReturnType<typeof createFileTaker>
 
-/** `known`: the outage that is there before the form is read. */
+/** `known` is an outage noticed before the form is read. */
 export function createFileTaker(known: OutageError | null) {
   let outage = known
   let hasFiles = false
 
-  /** `store` may throw an outage at any byte. Throws everything else. */
+  /** Stores a file, or drops it in an outage, which `store` may throw at any byte. Throws any other error. */
   async function take({ content, ...file }: FilePart, store: StoreFile): Promise<void> {
     hasFiles = true
     const chunks = content[Symbol.asyncIterator]()
@@ -35,7 +34,10 @@ export function createFileTaker(known: OutageError | null) {
   return { take, requireNone, hasFiles: () => hasFiles }
 }
 
-/** Unlike the content itself, its reader may stop early, and another one goes on. */
+/**
+ * Yields the remaining chunks. Unlike iterating the content itself, stopping early leaves the iterator open
+ * for the next reader.
+ */
 async function* leftIn(chunks: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
 }

@@ -1,5 +1,4 @@
-// The generator of passwords and passphrases: markup for a script, which draws the random numbers in the
-// browser.
+// The markup of the password generator. Its script draws the random numbers in the browser.
 
 import type { Words } from '../../../words/words.ts'
 import { Icon } from '../../frame/icons.tsx'

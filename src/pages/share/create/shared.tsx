@@ -1,4 +1,4 @@
-// What the system shares with the installed app: fills in the form that creates a push, and stores nothing.
+// Fills in the create form with what the system shares with the installed app. Stores nothing.
 
 import { ANY_TYPE } from '../../../domain/files.ts'
 import { type BodyLimits, streamBody, tooLarge } from '../../../http/intake/body.ts'
@@ -15,7 +15,7 @@ export type SharedFile = { name: string; type: string; content: string }
 /** The fields of the form, and the files in base64 for the script of the page. */
 export type Shared = { fields: Readonly<Record<string, string>>; files: readonly SharedFile[] }
 
-/** Throws `malformed`, `unsupported_type`, `too_large`, `too_slow` and `overloaded`. */
+/** Reads what was shared. Throws `malformed`, `unsupported_type`, `too_large`, `too_slow` or `overloaded`. */
 export async function readShared({ exchange }: Guest, body: BodyLimits): Promise<Shared> {
   const { maxBytes, limit, take, timeoutMs } = body
   let left = MAX_FILE_BYTES
@@ -24,7 +24,7 @@ export async function readShared({ exchange }: Guest, body: BodyLimits): Promise
     for await (const piece of content) {
       left -= piece.length
       if (left < 0) throw tooLarge({ maxBytes: MAX_FILE_BYTES, limit: null })
-      // The page with the files in base64 needs memory as well.
+      // Reserve memory for the base64 files in the page as well.
       take(exchange, 3 * piece.length)
       pieces.push(piece)
     }
@@ -52,8 +52,8 @@ export async function readShared({ exchange }: Guest, body: BodyLimits): Promise
 }
 
 /**
- * Systems put an address into `url`, or into `text`, alone or behind a text. The title is the name of the
- * push.
+ * Returns the form fields. Systems put a URL into `url` or into `text`, alone or after other text. The title
+ * becomes the name.
  */
 function fieldsOf({ title, text, url }: { title: string; text: string; url: string }) {
   const payload = [text, url].filter((part) => part !== '').join('\n') || title
@@ -61,7 +61,7 @@ function fieldsOf({ title, text, url }: { title: string; text: string; url: stri
   return link === '' ? { kind: 'text', payload, name: title } : { kind: 'url', link, name: title }
 }
 
-/** For the script, which puts the files into the form. The page is never cached. */
+/** Embeds the files for the script, which puts them into the form. The page is never cached. */
 export function SharedFiles({ files }: { files: readonly SharedFile[] }) {
   return files.map(({ name, type, content }) => (
     <data hidden value={content} data-shared-file={name} data-type={type || ANY_TYPE} />

@@ -1,8 +1,8 @@
-// Completes an address as people type it. The browser runs this too, so that they see what will be shared.
+// Completes a web address as people type it. The browser runs this too, to show what will be shared.
 
 import { authorityOf } from '../../../text/web-address.ts'
 
-/** Schemes after which digits may follow. Any other `name:digits` is a host and its port. */
+/** Schemes that digits may follow. Any other `name:digits` is a host and port. */
 const NO_HOSTS = /^(?:tel|sms|geo|data|mailto|javascript|about|blob|file):/i
 const PORT = /:\d{1,5}$/
 

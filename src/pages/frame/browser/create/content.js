@@ -1,4 +1,4 @@
-// What is shared: it goes along when the kind changes, can be hidden and counted, and is sent with Ctrl and Enter.
+// The payload: kept when the kind changes, hidden or counted on request, and sent with Ctrl+Enter.
 
 import { completeWebAddress } from '../../../share/create/web-address.ts'
 import { chooseKind, form, kindOf, payload, submit } from './form.js'
@@ -13,12 +13,12 @@ form.addEventListener('change', ({ target }) => {
 })
 
 function changeKind() {
-  // A network has fields of its own, so that what was typed before waits for the kind after it.
+  // Wi-Fi has its own fields, so keep the earlier text for the next kind.
   if (kindOf() === 'wifi') return
   const [from, to] = [FIELDS[kind], FIELDS[kindOf()]]
   kind = kindOf()
   if (to === null || from === to || to.value !== '' || from.value === '') return
-  // A field of one line would join the lines.
+  // A single-line field would join the lines.
   if (to === link && from.value.includes('\n')) return
   to.value = from.value
   from.value = ''
@@ -37,7 +37,7 @@ offer?.addEventListener('click', () => {
 payload.addEventListener('input', offerLink)
 offerLink()
 
-/** A text that is nothing but an address may have been meant as a link. */
+/** Offers to make a link of a text that consists of one address. */
 function offerLink() {
   if (offer === null) return
   const isAddress = /^https?:\/\/\S+$/i.test(payload.value.trim()) && URL.canParse(payload.value.trim())
@@ -77,7 +77,7 @@ const preview = document.querySelector('[data-preview]')
 form.addEventListener('change', loadPreview)
 loadPreview()
 
-/** The code that draws is loaded only where it is needed. */
+/** Loads the code that draws QR codes only when it is needed. */
 function loadPreview() {
   if (preview !== null && /qr|wifi/.test(kindOf())) void import(preview.dataset.preview)
 }

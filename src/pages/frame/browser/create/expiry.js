@@ -1,4 +1,4 @@
-// Keeps the line about the expiry true to the exact fields. The style sheet does the same for the chips.
+// Updates the expiry summary from the exact fields. The style sheet does this for the chips.
 
 import { sayNumber } from '../language.js'
 import { form } from './form.js'

@@ -15,7 +15,7 @@ for (const name of ['dragend', 'drop']) document.addEventListener(name, () => fo
 document.addEventListener('dragleave', (event) => {
   if (event.relatedTarget === null) form.classList.remove('over')
 })
-// The browser would leave this page for the file.
+// Otherwise the browser would open the file in place of this page.
 document.addEventListener('drop', (event) => {
   if (event.dataTransfer.files.length === 0) return
   event.preventDefault()
@@ -23,14 +23,14 @@ document.addEventListener('drop', (event) => {
 })
 document.addEventListener('paste', (event) => {
   const { clipboardData, target } = event
-  // Office programs add a picture to the text that they copy.
+  // Office programs copy text together with a picture of it.
   const isText = clipboardData.getData('text/plain') !== '' && target.matches?.('input, textarea')
   if (clipboardData.files.length === 0 || isText) return
   event.preventDefault()
   add(clipboardData.files)
 })
 
-/** Without an account the page says there why files need one; a server that takes none says so beside the text. */
+/** Adds files. If files need an account or are not accepted, the page says so instead. */
 function add(files) {
   chooseKind('file')
   if (kindOf() !== 'file') setProblem(payload, document.querySelector('.overlay').textContent.trim())
@@ -61,12 +61,12 @@ function prepare() {
   const list = document.querySelector('[data-chosen]')
   document.querySelector('[data-drop]').hidden = false
   chooser.addEventListener('change', show)
-  // Without files the page may say that one is missing.
+  // Without files, keep the notice that one is missing.
   if (chooser.files.length > 0) show()
 
   form.addEventListener('submit', (event) => {
     const isOfFiles = kindOf() === 'file'
-    // Files that were chosen before another kind was.
+    // Do not send files that were chosen before the kind was changed.
     chooser.disabled = !isOfFiles
     if (!isOfFiles || problemOf([...chooser.files]) === '') return
     event.preventDefault()

@@ -1,4 +1,4 @@
-// The form, and what its parts share.
+// The create form, and the state and functions that its parts share.
 
 import { createSayBytes } from '../../../../words/bytes.ts'
 import { lang } from '../language.js'
@@ -7,7 +7,7 @@ export const form = document.querySelector('form.create')
 export const submit = form.querySelector('.actions button[type=submit]')
 export const payload = document.getElementById('payload')
 
-/** Whether files are on their way, and whether this page is about to be left for a good reason. */
+/** `isSending`: files are being sent. `isLeaving`: the page is about to be left without asking. */
 export const state = { isSending: false, isLeaving: false }
 
 export function kindOf() {
@@ -21,7 +21,7 @@ export function chooseKind(wanted) {
   choice.dispatchEvent(new Event('change', { bubbles: true }))
 }
 
-/** Shows a problem beside its field; '' takes it away. */
+/** Shows a problem beside its field; '' removes it. */
 export function setProblem(field, text) {
   document.getElementById(`${field.id}-problem`).textContent = text
   if (text === '') field.removeAttribute('aria-invalid')

@@ -1,4 +1,4 @@
-// Passwords and passphrases from the browser's own randomness, with options that it remembers.
+// Generates passwords and passphrases from the browser's CSPRNG, and remembers the options.
 
 const box = document.querySelector('[data-generator]')
 const button = document.querySelector('[data-generates]')
@@ -12,13 +12,13 @@ const SETS = {
   digits: '0123456789',
   marks: '!#$%&*+-=?@^_~',
 }
-/** Easily taken for one another on paper. */
+/** Characters that are easily confused on paper. */
 const UNCLEAR = /[0OIl1|]/g
 const REMEMBERED = 'oncebox-generator'
 const OPTIONS = ['mode', 'length', 'count', 'separator', ...Object.keys(SETS), 'clear']
 
 let words = null
-/** What was generated last. */
+/** The text that was generated last. */
 let last = ''
 
 recall()
@@ -26,14 +26,14 @@ showMode()
 button.hidden = box.hidden = false
 button.addEventListener('click', generate)
 box.addEventListener('change', change)
-// Enter in one of these fields does not send the form.
+// Enter in these fields must not submit the form.
 box.addEventListener('keydown', (event) => {
   if (event.key !== 'Enter' || event.target.tagName !== 'INPUT') return
   event.preventDefault()
   change()
 })
 
-/** Other options make another, but never change what was typed. */
+/** Generates again when the options change, but never replaces what was typed. */
 function change() {
   remember()
   showMode()
@@ -49,7 +49,7 @@ function showMode() {
   for (const part of box.querySelectorAll('[data-mode]')) part.hidden = part.dataset.mode !== mode
 }
 
-/** Fills the field, and then replaces what it filled in. Other text stays: the first one goes where the cursor is. */
+/** Replaces the text that was generated last. Otherwise inserts at the cursor and keeps all other text. */
 async function generate() {
   const { text, bits } = field('mode').value === 'words' ? await phrase() : characters()
   const start = isThere() ? payload.value.indexOf(last) : payload.selectionStart
@@ -70,7 +70,7 @@ function characters() {
   }
   const sets = chosen.map((name) => (field('clear').checked ? SETS[name].replace(UNCLEAR, '') : SETS[name]))
   const all = sets.join('')
-  // Drawn again until each kind is there, so that every such password is as likely as any other.
+  // Reject until each set occurs: so all valid passwords are equally likely.
   for (;;) {
     const text = Array.from({ length }, () => all[below(all.length)]).join('')
     if (sets.every((set) => [...text].some((character) => set.includes(character)))) {
@@ -90,7 +90,7 @@ export async function drawWords(number) {
   return Array.from({ length: number }, () => words[below(words.length)])
 }
 
-/** An even draw: what would favour the smaller numbers is drawn again. */
+/** Returns a uniform number below `limit`, by rejection sampling. */
 function below(limit) {
   const draw = new Uint32Array(1)
   const fair = Math.floor(2 ** 32 / limit) * limit
@@ -120,7 +120,7 @@ function remember() {
   try {
     localStorage.setItem(REMEMBERED, JSON.stringify(Object.fromEntries(values)))
   } catch {
-    // A browser that keeps nothing works all the same.
+    // Storage is optional.
   }
 }
 

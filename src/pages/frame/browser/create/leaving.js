@@ -1,4 +1,5 @@
-// Asks before this page is left: while files are sent, and when a secret was typed or chosen that has not been sent.
+// Asks before the page is left: while files are sent, and while a secret that was typed or chosen has not
+// been sent.
 
 import { chooser } from './files.js'
 import { form, state } from './form.js'
@@ -10,7 +11,7 @@ function isWorthAsking() {
   return state.isSending || chooser?.files.length > 0 || secrets.some(({ value }) => value.trim() !== '')
 }
 
-// Without a listener the browser may keep the page for going back.
+// Listen only when needed: a beforeunload listener keeps the page out of the back/forward cache.
 function listen() {
   if (isWorthAsking()) window.addEventListener('beforeunload', ask)
   else window.removeEventListener('beforeunload', ask)

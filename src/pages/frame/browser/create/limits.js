@@ -1,4 +1,4 @@
-// Checks what is typed against the limits before anything is sent, as the server does.
+// Checks fields against the server's limits before anything is sent.
 
 import { form, setProblem } from './form.js'
 
@@ -8,7 +8,7 @@ const encoder = new TextEncoder()
 for (const field of fields) field.addEventListener('input', () => check(field))
 
 form.addEventListener('submit', (event) => {
-  // Fields of another kind are sent, and not looked at.
+  // Skip hidden fields of other kinds: they are sent, but the server ignores them.
   const faulty = fields.filter((field) => field.offsetParent !== null && !check(field))
   if (faulty.length === 0) return
   event.preventDefault()
@@ -16,7 +16,7 @@ form.addEventListener('submit', (event) => {
   faulty[0].focus()
 })
 
-/** Whether it is short enough. */
+/** Returns true if the field is within its limit; otherwise shows the problem. */
 function check(field) {
   const { maxBytes = Infinity, maxCharacters = Infinity, tooLong } = field.dataset
   const isTooLong =
@@ -25,7 +25,6 @@ function check(field) {
   return !isTooLong
 }
 
-/** A JavaScript character has three bytes of UTF-8 at most. */
 function bytesOf(text) {
   return encoder.encode(text).length
 }

@@ -1,4 +1,4 @@
-// The passphrase: a dice fills in three words, and the page of the new link gets what was sent.
+// The passphrase: the dice fills in three words, and the page of the new link can copy what was sent.
 
 import { keepPassphrase, takePassphrase } from '../kept-passphrase.js'
 import { form } from './form.js'
@@ -11,7 +11,7 @@ dice.hidden = false
 dice.addEventListener('click', async () => {
   field.value = (await drawWords(3)).join('-')
   field.dispatchEvent(new Event('input', { bubbles: true }))
-  // Nobody remembers what they have not seen.
+  // Show the words, so that the sender can note them.
   document.querySelector('[aria-controls="passphrase"]').checked = true
 })
 
@@ -19,5 +19,5 @@ form.addEventListener('submit', (event) => {
   if (!event.defaultPrevented) keepPassphrase(field.value)
 })
 form.addEventListener('sent', ({ detail: path }) => keepPassphrase(field.value, path))
-// Nothing came of what was sent.
+// The form is shown again, so forget what was sent.
 window.addEventListener('pageshow', takePassphrase)

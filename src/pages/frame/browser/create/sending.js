@@ -1,9 +1,9 @@
-// Sends files so that one sees how far they are and can stop them. Nothing that was typed or chosen is lost when it fails.
+// Uploads files with progress and a cancel button. A failure loses nothing that was typed or chosen.
 
 import { chooser } from './files.js'
 import { form, kindOf, sayBytes, sayUnit, state, submit } from './form.js'
 
-/** The speed is that of the last seconds, so that the time left follows the network. */
+/** The window of the average speed, short enough that the time left follows the network. */
 const WINDOW_MS = 5000
 
 const progress = document.querySelector('[data-progress]')
@@ -52,12 +52,12 @@ function send() {
   request.addEventListener('load', () => {
     const { status, responseURL, responseText } = request
     if (status === 200) {
-      // The page about the push, to which the answer led.
+      // The redirect led to the page of the new push.
       state.isLeaving = true
       form.dispatchEvent(new CustomEvent('sent', { detail: new URL(responseURL).pathname }))
       location.assign(responseURL)
     } else if (status === 410) {
-      // The page of a request that has closed says so.
+      // The request has closed; reloading shows the page that says so.
       state.isLeaving = true
       location.reload()
     } else if (showRefusal(responseText)) stop('')
@@ -86,7 +86,7 @@ function sayTime(seconds) {
   return sayUnit(Math.max(1, Math.round(value)), unit, { unitDisplay: 'long' })
 }
 
-/** Returns a function that takes how many bytes are sent so far and returns the bytes per second. */
+/** Returns a function from the bytes sent so far to the speed in bytes per second. */
 function createSpeed() {
   const marks = [{ at: performance.now(), loaded: 0 }]
   return (loaded) => {
@@ -104,27 +104,27 @@ function stop(text) {
   told.textContent = ''
   bar.value = 0
   problem.textContent = text
-  // Without a text the page says what was wrong, and has the focus there.
+  // Without a text, the notice of the page explains the failure and has the focus.
   if (text === '') progress.hidden = true
   else submit.focus()
 }
 
-/** What came of it is not known: the same key finds out. */
+/** The outcome is unknown. Offers a retry with the same idempotency key. */
 function askAgain(text) {
   stop(text)
   again.hidden = false
   again.focus()
 }
 
-/** Takes what was wrong from the page that the server answered, beside each field; false when there is none. */
+/** Moves the notice and the problems of the answered page into this one. Returns false if there is none. */
 function showRefusal(html) {
   const answered = new DOMParser().parseFromString(html, 'text/html')
   const notice = answered.querySelector('.notice.bad')
   if (notice === null) return false
-  // This page has not been left, and still has its files.
+  // This page still has its files.
   notice.querySelector('[data-forgotten]')?.remove()
   document.querySelector('main .notice.bad')?.remove()
-  // A page has the drawings that it shows, and this one showed no notice.
+  // Copy the icons of the notice, which this page did not contain.
   const drawings = document.querySelector('symbol')?.parentNode
   for (const symbol of answered.querySelectorAll('symbol'))
     if (document.getElementById(symbol.id) === null) drawings?.append(document.adoptNode(symbol))

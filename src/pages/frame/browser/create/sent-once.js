@@ -1,4 +1,4 @@
-// Who comes back to this entry of the history and sends the form again gets to the push that it has made.
+// Going back to this history entry and sending the form again leads to the push that it created.
 
 import { form } from './form.js'
 

@@ -1,4 +1,4 @@
-// The days of a list in the reader's time zone. The server knows only its own.
+// Groups a list by days in the reader's time zone. The server knows only its own.
 
 import { lang, locale } from '../language.js'
 

@@ -1,7 +1,7 @@
-// Searches while somebody types, and looks again from time to time while the page is seen and nobody uses the list.
+// Searches while typing, and polls the list while the page is visible and idle.
 
 const TYPING_MS = 250
-/** Looks say so, because they must not keep the session alive. */
+/** Marks polling, because it must not extend the session. */
 const LOOK = { 'oncebox-look': '1' }
 const PARTS = ['.tabs', '#found', '.top .count', 'body > svg']
 
@@ -17,7 +17,10 @@ const isUsed = () =>
   document.querySelector('.list :checked, #found details[open], #found :active, header details[open]') !==
     null
 
-/** One question at a time, of which the last one counts: a long list is not searched faster than the server can. */
+/**
+ * Sends one request at a time and drops all waiting ones but the last, so a long list is not searched faster
+ * than the server can.
+ */
 async function ask(question) {
   wanted = question
   if (isAsking) return
@@ -25,7 +28,7 @@ async function ask(question) {
   while (wanted !== null) {
     const asked = wanted
     wanted = null
-    // The server may be away for a moment.
+    // The server may be unreachable for a moment.
     const page = await fetchPage(asked).catch(() => null)
     if (page !== null && wanted === null && !(asked.isLook && isUsed())) show(page, asked)
   }
@@ -42,7 +45,7 @@ async function fetchPage({ url, isLook }) {
 }
 
 function show(page, { url, isLook }) {
-  // The first push of all came, whose page has a search, or the last one went.
+  // The first push arrived or the last one went: with or without a search field, the page has another layout.
   if ((field === null) !== (page.getElementById('q') === null)) return location.reload()
   const focused = nameOf(document.activeElement)
   for (const part of PARTS) {
@@ -56,7 +59,7 @@ function show(page, { url, isLook }) {
   document.querySelector('.told').textContent = found.querySelector('.matching')?.firstChild.textContent ?? ''
 }
 
-/** What tells a control of the list from every other, in an older page and in the new one. */
+/** Returns a key that identifies a control in the old page and in the new one. */
 function nameOf(control) {
   return [
     control.closest('li')?.querySelector('a').href,
@@ -94,7 +97,10 @@ async function look() {
   if (!document.hidden && !isAsking && !isUsed()) await ask({ url: location.href, isLook: true })
 }
 
-/** Less often the longer the page is open, and the longer the server takes: a search reads thousands of names. */
+/**
+ * Polls less often the longer the page is open and the longer the server takes: a search decrypts thousands
+ * of names.
+ */
 async function keepLooking() {
   const start = performance.now()
   await look()

@@ -1,4 +1,4 @@
-// Selects all, and asks before pushes are expired.
+// Selects all rows, and asks before pushes are expired.
 
 import { sayNumber } from '../language.js'
 
@@ -46,7 +46,7 @@ function take() {
     submitter.after(ask)
     submitter.hidden = true
     ask.hidden = ask.disabled = false
-    // Enter twice ends nothing.
+    // Focus the cancel button, so that pressing Enter twice expires nothing.
     cancel.focus()
   })
   cancel.addEventListener('click', () => {
