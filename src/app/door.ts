@@ -89,16 +89,12 @@ export function createDoor(options: DoorOptions) {
     logRequest: createLogRequest(options),
   }
   const handle = createFrontDoor({ ...shared, answerRoute, isTls: config.tls !== 'off' })
-  const answerPlain = createAnswerPlain({
-    answerRoute,
-    baseUrl: config.baseUrl,
-    httpsPort: options.httpsPort,
-  })
+  const answerPlain = createAnswerPlain({ ...options, answerRoute, baseUrl: config.baseUrl })
   const handlePlain = createFrontDoor({ ...shared, answerRoute: answerPlain, isTls: false })
   const { isOverloaded, commitOverdue } = store
   const onShed = (requests: number) => {
     metrics?.refused('shed', requests)
-    log.warn({ requests }, 'too busy: requests were told to come back')
+    log.warn({ requests }, 'overloaded: answered requests with 503')
   }
   return {
     handle,

@@ -124,7 +124,7 @@ test('under overload, many clients get 503 and the others are served quickly', a
     return after.accepted.length > calm.accepted.length / 2
   })
   expect(residentMib(server.pid)).toBeLessThan(400)
-  await server.untilLogged('told to come back')
+  await server.untilLogged('answered requests with 503')
   expect(server.stderr()).not.toMatch(/ 500 /)
   expect((await server.ask('/api/v2/version')).status).toBe(200)
 })
