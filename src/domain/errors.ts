@@ -3,25 +3,12 @@
 import { explainProblem, type Problems } from './problems.ts'
 import { SECOND } from './time.ts'
 
+/** The codes by what they concern: the request, the viewer, the thing asked for, and the server's limits. */
 export type ErrorCode =
-  | 'malformed'
-  | 'invalid'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'other_site'
-  | 'not_found'
-  | 'gone'
-  | 'wrong_method'
-  | 'unknown_host'
-  | 'too_large'
-  | 'too_slow'
-  | 'unsupported_type'
-  | 'too_many'
-  | 'too_many_mails'
-  | 'overloaded'
-  | 'disk_full'
-  | 'files_unreachable'
-  | 'conflict'
+  | ('malformed' | 'invalid' | 'too_large' | 'unsupported_type' | 'wrong_method' | 'unknown_host')
+  | ('unauthenticated' | 'forbidden' | 'other_site')
+  | ('not_found' | 'gone' | 'conflict')
+  | ('too_many' | 'too_many_mails' | 'too_slow' | 'overloaded' | 'disk_full' | 'files_unreachable')
 
 /** Messages by field, in the API's names: `{ payload: ["can't be blank"] }`. */
 export type FieldErrors = Record<string, string[]>

@@ -41,22 +41,15 @@ export const MOST_UNSEEN = 10
 export function fitsFilter(facts: PushFacts, { kind, state, until }: PushFilter, now: number): boolean {
   if (kind !== null && facts.kind !== kind) return false
   if (until !== null && facts.createdAt > until) return false
-  return state === null || fitsState(facts, state, now)
+  return state === null || IN_STATE[state](facts, now)
 }
 
-function fitsState(facts: PushFacts, state: PushState, now: number): boolean {
-  switch (state) {
-    case 'waiting':
-      return facts.views === 0 && facts.expiredOn === null
-    case 'opened':
-      return facts.views > 0
-    case 'ending':
-      return facts.expiredOn === null && isEnding(facts, now)
-    case 'unseen':
-      return isUnseen(facts)
-    case 'lost':
-      return facts.lost
-  }
+const IN_STATE: Record<PushState, (facts: PushFacts, now: number) => boolean> = {
+  waiting: ({ views, expiredOn }) => views === 0 && expiredOn === null,
+  opened: ({ views }) => views > 0,
+  ending: (facts, now) => facts.expiredOn === null && isEnding(facts, now),
+  unseen: (facts) => isUnseen(facts),
+  lost: ({ lost }) => lost,
 }
 
 /** Whether a push was opened since its owner last looked. */
@@ -87,24 +80,19 @@ export function isEnding(push: Pick<Push, keyof PushFacts & keyof Push>, now: nu
  * Returns a comparison for `Array.sort`. Calls `nameOf` only to sort by name; pushes without a name come
  * last.
  */
-export function comparePushes(
-  sort: PushSort,
-  nameOf: (facts: PushFacts) => string,
-): (one: PushFacts, other: PushFacts) => number {
-  const newest = (one: PushFacts, other: PushFacts) => other.createdAt - one.createdAt || other.id - one.id
-  switch (sort) {
-    case 'newest':
-      return newest
-    case 'oldest':
-      return (one, other) => -newest(one, other)
-    case 'ending':
-      return (one, other) => compareEnds(one, other) || newest(one, other)
-    case 'opened':
-      return (one, other) => other.lastViewedAt - one.lastViewedAt || newest(one, other)
-    case 'name':
-      return (one, other) => compareNames(nameOf(one), nameOf(other)) || newest(one, other)
+export function comparePushes(sort: PushSort, nameOf: (facts: PushFacts) => string): Compare {
+  const newest: Compare = (one, other) => other.createdAt - one.createdAt || other.id - one.id
+  const by: Record<PushSort, Compare> = {
+    newest,
+    oldest: (one, other) => -newest(one, other),
+    ending: (one, other) => compareEnds(one, other) || newest(one, other),
+    opened: (one, other) => other.lastViewedAt - one.lastViewedAt || newest(one, other),
+    name: (one, other) => compareNames(nameOf(one), nameOf(other)) || newest(one, other),
   }
+  return by[sort]
 }
+
+type Compare = (one: PushFacts, other: PushFacts) => number
 
 /** Puts live pushes first, the next to expire at the top; then expired ones, the latest at the top. */
 function compareEnds(one: PushFacts, other: PushFacts): number {

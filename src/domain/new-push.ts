@@ -55,12 +55,8 @@ export const MAX_NOTE_CHARACTERS = 10_000
 
 /** `expire_after_duration` is an index into this list, which the hosted service defines. */
 export const DURATIONS: readonly number[] = [
-  15 * MINUTE,
-  30 * MINUTE,
-  45 * MINUTE,
-  HOUR,
-  6 * HOUR,
-  12 * HOUR,
+  ...[15, 30, 45].map((minutes) => minutes * MINUTE),
+  ...[1, 6, 12].map((hours) => hours * HOUR),
   ...[1, 2, 3, 4, 5, 6, 7, 14, 21, 30, 60, 90].map((days) => days * DAY),
 ]
 

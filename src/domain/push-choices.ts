@@ -17,10 +17,7 @@ export type PushChoices = {
 }
 
 export const NO_CHOICES: PushChoices = {
-  lifetime: null,
-  views: null,
-  retrievalStep: null,
-  deletableByViewer: null,
+  ...{ lifetime: null, views: null, retrievalStep: null, deletableByViewer: null },
 }
 
 type Chosen = Pick<NewPush, 'lifetime' | 'expireAfterViews' | 'retrievalStep' | 'deletableByViewer'>

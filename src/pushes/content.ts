@@ -34,12 +34,8 @@ type FileContext = { pushId: Uint8Array; dataKey: Uint8Array; keyNumber: number 
 export function sealFile({ id, size, filename, contentType }: StoredFile, place: FileContext): SealedFile {
   const seal = (field: string, text: string) =>
     sealField(Buffer.from(text), keyOf(place), placeOf(place, field, id))
-  return {
-    fileId: id,
-    size,
-    filename: seal('filename', filename),
-    contentType: seal('content_type', contentType),
-  }
+  const sealed = { filename: seal('filename', filename), contentType: seal('content_type', contentType) }
+  return { fileId: id, size, ...sealed }
 }
 
 /** Throws DamageError with `pushName` when decryption fails, which means the database was altered. */
@@ -52,12 +48,8 @@ function openFile(
     if (text === null) throw new DamageError(pushName)
     return text.toString('utf8')
   }
-  return {
-    id,
-    size,
-    filename: open('filename', sealed.filename),
-    contentType: open('content_type', sealed.contentType),
-  }
+  const contentType = open('content_type', sealed.contentType)
+  return { id, size, filename: open('filename', sealed.filename), contentType }
 }
 
 function keyOf({ dataKey, keyNumber }: FileContext) {

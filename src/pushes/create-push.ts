@@ -131,17 +131,8 @@ export function createCreatePush(options: {
     const share = shareOf(viewer, shareBytes(size))
     const ownerResets = account?.resets ?? 0
     const stored = {
-      push,
-      ownerResets,
-      lookup,
-      keyNumber,
-      secrets,
-      labels,
-      files: sealedFiles,
-      answer: answer ?? null,
-      idempotency,
-      share,
-      visit,
+      ...{ push, ownerResets, lookup, keyNumber, secrets, labels, files: sealedFiles },
+      ...{ answer: answer ?? null, idempotency, share, visit },
     }
     const storeWith = (mails: readonly string[]) => store.pushes.createPush({ ...stored, mails })
     const sending = mail && account && { urlToken, account, address: visit.ip, push }
@@ -159,16 +150,8 @@ function begin(wanted: NewPush, ownerId: number | null, now: number): Push {
   const { kind, expireAfterDays, expireAfterViews, deletableByViewer, retrievalStep, showsSender } = wanted
   return {
     ...UNTOUCHED,
-    kind,
-    ownerId,
-    createdAt: now,
-    updatedAt: now,
-    expiresAt: now + wanted.lifetime,
-    expireAfterDays,
-    expireAfterViews,
-    deletableByViewer,
-    retrievalStep,
-    showsSender,
+    ...{ kind, ownerId, createdAt: now, updatedAt: now, expiresAt: now + wanted.lifetime },
+    ...{ expireAfterDays, expireAfterViews, deletableByViewer, retrievalStep, showsSender },
     passphraseRequired: wanted.passphrase !== null,
     wrongTriesSince: now,
   }

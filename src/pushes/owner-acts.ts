@@ -44,23 +44,13 @@ export function createOwnerActs({ store, keyring, finder, linkMails, now }: Opti
     if (sealed === null) throw notFound()
     const present = openLabels(sealed, place)
     const labels = sealChanged(wanted.edit, present, place)
-    const edited = await store.pushes.editPush({
-      id: push.id,
-      ownerId: owner.id,
-      edit: wanted.edit,
-      labels,
-      visit,
-    })
+    const { id } = push
+    const edited = await store.pushes.editPush({ id, ownerId: owner.id, edit: wanted.edit, labels, visit })
     if (edited === null) throw notFound()
     if (edited.outcome === 'refused') throw refuse(wanted, edited)
     const { name, note } = wanted.edit
-    return {
-      push: edited.push,
-      urlToken,
-      name: name ?? present.name,
-      note: note ?? present.note,
-      request: present.request,
-    }
+    const labelled = { name: name ?? present.name, note: note ?? present.note, request: present.request }
+    return { push: edited.push, urlToken, ...labelled }
   }
 
   /**
