@@ -85,7 +85,7 @@ export function createShell(outside: Outside) {
     /** Asks without echoing the input. Throws when the person cancels. */
     askHidden: (question: string) => askHidden(question, input()),
     onSignal,
-    /** Calls `listener` for an error that nothing caught; it ends the process. */
+    /** Calls `listener` for an uncaught error, which ends the process. */
     onCrash: (listener: (cause: unknown) => void): void => {
       process.on('uncaughtException', listener)
       process.on('unhandledRejection', listener)

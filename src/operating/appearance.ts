@@ -1,5 +1,5 @@
-// The name, contact and notice in effect: as the server was started, and for the others what an administrator
-// has set on the pages.
+// The name, contact and notice in effect: those given at the start, else those that an administrator has set
+// on the pages.
 
 import {
   APPEARANCE_FIELDS,
@@ -17,7 +17,7 @@ export const APPEARANCE_FLAGS = { name: 'brand-name', contact: 'contact', notice
 
 export type AppearanceOptions = {
   store: Pick<Store, 'appearance'>
-  /** As the server was started, defaults included. */
+  /** The values given at the start, defaults included. */
   started: Appearance & { name: string }
   /** Where the settings come from: `default`, a flag or a variable. */
   settings: readonly { flag: string; from: string }[]
@@ -28,7 +28,7 @@ export type Appearances = Awaited<ReturnType<typeof openAppearance>>
 const NONE: Appearance = { name: null, contact: null, notice: null }
 
 export async function openAppearance({ store, started, settings }: AppearanceOptions) {
-  /** What administrators have set, also where it has no effect. */
+  /** The values that administrators have set, even where they have no effect. */
   let kept: Appearance = NONE
   let inEffect: Appearance & { name: string } = started
 
@@ -50,8 +50,8 @@ export async function openAppearance({ store, started, settings }: AppearanceOpt
   }
 
   /**
-   * An empty text goes back to the default; one that is not given stays. Throws `invalid`, with nothing
-   * changed, for a text that is fixed or that the flag would refuse.
+   * Stores texts: an empty one returns to the default, one that is not given stays. Throws `invalid`, and
+   * changes nothing, for a text that is fixed or that the flag would refuse.
    */
   async function change(given: Partial<Record<AppearanceField, string>>): Promise<void> {
     await read()
@@ -76,7 +76,7 @@ export async function openAppearance({ store, started, settings }: AppearanceOpt
 
 type JobOptions = { read: Appearances['read']; every: number }
 
-/** Reads every `every` milliseconds what administrators have changed on other nodes. */
+/** Rereads every `every` milliseconds the texts that administrators may have changed on other nodes. */
 export function createAppearanceJob({ read, every }: JobOptions): Job {
   let timer: Timer | undefined
 

@@ -1,6 +1,5 @@
-// What is checked of a server and its data: ONE list of parts with the words for each. /readyz, /admin and
-// the metrics ask it of the server that runs; "oncebox doctor" asks that server, and looks at the same parts
-// of a folder that nobody serves.
+// The health checks of a server and its data: ONE list of parts with the words for each, run by the server for
+// /readyz, /admin and the metrics, and by "oncebox doctor" on a folder that no server uses.
 
 import { type Doubt, explainBehind, explainDoubt } from '../domain/clock.ts'
 import { DAY, formatTime, MINUTE, type Now, SECOND } from '../domain/time.ts'
@@ -37,13 +36,14 @@ export type ServedOptions = {
   findLogProblem: (() => Promise<string | null>) | null
   /** Null while no mail is sent. */
   mail: { name: string; findFailure: () => MailFailure | null } | null
-  /** Which mails are refused at the moment, because too many were sent. */
+  /**
+   * Resolves to a sentence about mails that are refused now because too many were sent; null when none are.
+   */
   findMailShortage: () => Promise<string | null>
   /** Null without --webhook-hosts. */
   listFailingWebhooks: (() => Promise<readonly FailingHost[]>) | null
 }
 
-/** The parts of a server that runs. */
 export function createServerChecks(options: ServedOptions): Checks {
   const {
     store,
@@ -59,7 +59,7 @@ export function createServerChecks(options: ServedOptions): Checks {
   const { database, bucket, damage, freeSpace, clock } = store
   const lookAtFolder = async () => {
     const why = await store.findWriteProblem()
-    // A full disk is told as the part of that name.
+    // The part "disk" reports a full disk.
     return judgeFolder(dataDir, freeSpace.isFull() ? null : why)
   }
   const lookAtDatabase = async () => ((await store.isAlive()) ? lookAtFolder() : problem(DEAD, DEAD_REMEDY))
@@ -101,7 +101,7 @@ async function judgeDatabase(report: DatabaseReport, name: string): Promise<Verd
     return problem(why, 'Requests that need it get 503 until then.')
   }
   const silence = report.sinceHeartbeat()
-  // A full one goes on with what needs no room: a balancer that asks for the health must not cut it off.
+  // A full disk is a warning: what needs no room still works, so a load balancer must keep the server.
   if (silence < SILENT_MS) return report.isFull() ? warning(FULL, FULL_REMEDY) : fine(`${name} answers.`)
   const seconds = Math.round(silence / SECOND)
   return problem(`${name} answers, but has written nothing for ${seconds} s.`, SILENT_REMEDY)
@@ -113,14 +113,14 @@ const SILENT_REMEDY =
   'See its log, whether its disk is full, and whether a standby of synchronous_standby_names is missing (pg_stat_replication).'
 
 const MIB = 1024 * 1024
-/** What a push of the usual largest size needs: twice its bytes, in the database and in its log. */
+/** The room for one push of the default maximum size: its bytes in the database and again in the WAL. */
 const LEAST_FREE = 2 * MIB
-/** A push needs one for each file, and the database a few. */
+/** A push needs one inode per file, and the database a few. */
 const MIN_INODES = 100
 
 export type DiskOptions = {
   dataDir: string
-  /** Null when pushes leave nothing on the disk of this machine. */
+  /** Null when pushes store nothing on this machine's disk. */
   minFreeSpace: number | null
   freeSpace: Pick<FreeSpace, 'measure' | 'isFull'>
 }
@@ -143,7 +143,7 @@ export function createDiskChecks({ dataDir, minFreeSpace: floor, freeSpace }: Di
     const said = `The disk of ${dataDir} has room for ${inodes.free} more files`
     if (inodes.free >= MIN_INODES) return fine(`${said}.`)
     const tell = inodes.free === 0 ? problem : warning
-    return tell(`${said} only.`, 'Remove small files that nobody needs.')
+    return tell(`${said} only.`, 'Remove small files that are not needed.')
   }
 
   return { disk: lookAtSpace, inodes: lookAtInodes }
@@ -151,7 +151,7 @@ export function createDiskChecks({ dataDir, minFreeSpace: floor, freeSpace }: Di
 
 const MAKE_ROOM = 'Remove other files, or give it a larger disk.'
 
-/** Pushes without files go on. */
+/** Never a problem: pushes without files still work. */
 async function judgeBucket({ name, findProblem, isFull }: BucketReport): Promise<Verdict> {
   const why = await findProblem()
   if (why !== null) return warning(`The bucket ${name} cannot be used: ${why}.`, REFUSED_FILES)
@@ -161,7 +161,7 @@ async function judgeBucket({ name, findProblem, isFull }: BucketReport): Promise
 
 const REFUSED_FILES = 'Pushes with files are refused until it works.'
 
-/** The server goes on without its file; the next start could not. */
+/** A warning: the server runs without its key file, but the next start would fail. */
 function judgeKey(why: string | null): Verdict {
   return why === null ? fine('The key file holds the keys in use.') : warning(why)
 }
@@ -178,7 +178,7 @@ function judgeDamage(
   return warning(`${said}; the log names them, and docs/damage.md says what to do for each.`)
 }
 
-/** `here`: what the clock of this machine says. `was`: the time of the app. */
+/** `here`: the time of this machine's clock. `was`: the time of the app. */
 export type ClockState = { doubt: Doubt | null; here: number; was: number; isOnServer: boolean }
 
 export function judgeClock({ doubt, here, was, isOnServer }: ClockState): Verdict {
@@ -195,7 +195,7 @@ export function judgeClock({ doubt, here, was, isOnServer }: ClockState): Verdic
   )
 }
 
-/** How long before the end of a certificate an operator is warned. */
+/** How long before the end of its validity the operator is warned about a certificate. */
 const WARN_LEAF = 7 * DAY
 const WARN_AUTHORITY = 90 * DAY
 
@@ -217,14 +217,14 @@ export function judgeCertificate({ facts, authority }: LastingCertificate, now: 
 
 export type BackupState = {
   folder: string
-  /** When the last good one, the one that is being made, and the last that failed began. */
+  /** The start times of the last good backup, of the one in progress, and of the last failed one. */
   last: { at: number } | null
   making: number | null
   failure: { at: number; said: string } | null
   isOverdue: boolean
 }
 
-/** Never a problem: a server without backups works, and other servers would not work better in its place. */
+/** Never a problem: a server without backups works. */
 export function judgeBackup({ folder, last, making, failure, isOverdue }: BackupState): Verdict {
   const good =
     last === null ? 'There is no backup yet.' : `The last good backup is of ${formatTime(last.at)}.`
@@ -240,7 +240,7 @@ export function judgeBackup({ folder, last, making, failure, isOverdue }: Backup
   return warning(`The backup in ${folder} is overdue. ${good}`, why)
 }
 
-/** Never a problem: the server works, and standard error takes what the file does not. */
+/** Never a problem: the server works, and standard error takes the lines that the file does not. */
 function judgeLog(why: string | null): Verdict {
   return why === null ? fine('The log file takes lines.') : warning(why)
 }

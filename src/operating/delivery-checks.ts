@@ -1,5 +1,4 @@
-// The words of the checks for what the server delivers: mail and webhooks. Never a problem: messages wait,
-// and everything else works.
+// The words of the checks for mail and webhooks. Never a problem: messages wait, and everything else works.
 
 import { type DeliveryError, EXPLAINED } from '../domain/outbox.ts'
 import { fine, type Verdict, warning } from './health.ts'
@@ -7,7 +6,9 @@ import { fine, type Verdict, warning } from './health.ts'
 export type MailFailure = { error: DeliveryError; since?: string }
 export type FailingHost = { host: string; error: DeliveryError; count?: number }
 
-/** `failure`: why the mail server takes no mail; `shortage`: which mails this server refuses. */
+/**
+ * `failure`: why the mail server takes no mail; `shortage`: a sentence about mails that this server refuses.
+ */
 export function judgeMail(
   name: string,
   failure: MailFailure | null,

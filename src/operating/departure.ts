@@ -1,22 +1,22 @@
-// Lets a balancer turn to another server before this one stops: one that asks for the health is told, and
-// connections that are kept end with their next answer.
+// Graceful shutdown behind a load balancer: /readyz reports that the server stops, kept-alive connections
+// end with their next answer, and the stop waits until the balancer has asked once more.
 
 import { SECOND } from '../domain/time.ts'
 
 export type Departure = ReturnType<typeof createDeparture>
 
 export type DepartureOptions = {
-  /** A clock in milliseconds that nobody sets. */
+  /** A monotonic clock in milliseconds. */
   elapsed: () => number
   wait: (ms: number) => Promise<void>
 }
 
-/** Questions longer ago than this tell nothing of a balancer. */
+/** Older health requests do not count as those of a load balancer. */
 const RECENT_MS = 10 * SECOND
 const REMEMBERED = 4
-/** For the balancer to act on the answer. */
+/** Time for the balancer to act on the answer. */
 const MARGIN_MS = SECOND / 2
-/** For those who do not ask: the busy ones of their connections end meanwhile. */
+/** The pause without a balancer, in which busy connections end. */
 const LEAST_MS = SECOND / 2
 const MOST_MS = 5 * SECOND + MARGIN_MS
 
@@ -24,13 +24,13 @@ export function createDeparture({ elapsed, wait }: DepartureOptions) {
   let askedAt: number[] = []
   let isLeaving = false
 
-  /** Call this for each question about the health. Returns whether the server is about to stop. */
+  /** Records a health request. Returns whether the server is about to stop. */
   function asked(): boolean {
     askedAt = [...askedAt, elapsed()].slice(-REMEMBERED)
     return isLeaving
   }
 
-  /** Resolves when whoever asks regularly has had time to ask once more; soon when nobody does. */
+  /** Resolves once a client that asks regularly has had time to ask again; soon when there is none. */
   async function leave(): Promise<void> {
     isLeaving = true
     await wait(pauseAfter(askedAt.filter((at) => elapsed() - at < RECENT_MS)))

@@ -1,4 +1,4 @@
-// The values that the metrics read from a running server whenever Prometheus asks.
+// The gauges that metrics read from a running server at each scrape.
 
 import type { PushCounts } from '../domain/listing.ts'
 import type { Sweeper } from '../pushes/sweeper.ts'
@@ -17,7 +17,7 @@ export type GaugesOptions = {
   jobs: Pick<Jobs, 'list'>
   /** Changes that wait for a group commit. */
   waitingWorks: () => number
-  /** Passphrases and passwords that wait for a lane, and those that are worked on. */
+  /** Passphrases and passwords that wait to be hashed, and those being hashed. */
   countHashing: () => { waiting: number; running: number }
   uploads: Pick<Uploads, 'countRunning'>
   freeSpace: FreeSpace
@@ -71,7 +71,7 @@ export function createGauges(options: GaugesOptions): Gauged[] {
   ]
 }
 
-/** Whether it works is told as the part `files` of `oncebox_healthy`. */
+/** `oncebox_healthy{part="files"}` tells whether the bucket works. */
 function createBucketGauges({ countRequests, isFull }: BucketReport): Gauged[] {
   return [
     gauge('oncebox_bucket_requests_total', () => ({ ...countRequests() }), 'outcome'),
@@ -168,7 +168,9 @@ function readProcessorTime(): number {
   return (user + system) / 1e6
 }
 
-/** The time until a timer without delay fires, minus the millisecond that every timer takes. */
+/**
+ * Measures event loop lag: the time until a zero timer fires, minus the millisecond that every timer takes.
+ */
 async function measureLag(): Promise<number> {
   const startedAt = performance.now()
   await new Promise((resolve) => setTimeout(resolve, 1))

@@ -1,4 +1,4 @@
-// What a check tells of one part of a server or its data, and how a list of checks is gone through.
+// The verdict of a health check, and how a list of checks runs.
 
 import { DomainError } from '../domain/errors.ts'
 import { SECOND } from '../domain/time.ts'
@@ -8,16 +8,16 @@ export type Verdict = {
   /** A warning needs attention. With a problem new pushes are refused, or the server does not start. */
   state: 'ok' | 'warning' | 'problem'
   said: string
-  /** What to do; null when nothing has to be done, or when `said` tells it. */
+  /** The remedy; null when nothing has to be done, or when `said` contains it. */
   remedy: string | null
 }
 
 export type Finding = Verdict & { part: string }
 
-/** Null when there is no such part here. May throw. */
+/** Returns null when this server has no such part. May throw. */
 export type Looked = Verdict | null
 
-/** By part. Monitoring asks every few seconds, so each has to be cheap. */
+/** The checks by part. Each must be cheap, because monitoring runs them every few seconds. */
 export type Checks = Record<string, () => Promise<Looked> | Looked>
 
 export type Health = { isReady: boolean; findings: readonly Finding[] }
@@ -31,7 +31,7 @@ const tell =
 export const warning = tell('warning')
 export const problem = tell('problem')
 
-/** What does not answer by then, such as a disk of the network, hangs. */
+/** The timeout of a check, after which its part counts as hanging, such as a network disk. */
 const PATIENCE_MS = 25 * SECOND
 
 export function createLookAtHealth(checks: Checks): LookAtHealth {
@@ -41,7 +41,7 @@ export function createLookAtHealth(checks: Checks): LookAtHealth {
   }
 }
 
-/** A check that fails, or that hangs, is a problem itself; the others go on. */
+/** Runs one check. A check that throws or times out is a problem itself, and does not stop the others. */
 export async function lookAtAll(checks: Checks, patienceMs = PATIENCE_MS): Promise<Finding[]> {
   const looks = Object.entries(checks).map(async ([part, look]) => {
     const verdict = await inTime(look, patienceMs)
@@ -58,19 +58,19 @@ async function inTime(look: Checks[string], patienceMs: number): Promise<Looked>
   return Promise.race([looked, late]).finally(() => clearTimeout(timer))
 }
 
-/** A refusal is told in its own words, which are those with which a start refuses. */
+/** Uses the words of a DomainError unchanged: a start refuses with the same ones. */
 function explainFailure(cause: unknown): Verdict {
   if (cause instanceof DomainError) return problem(cause.message)
   return problem(`This could not be checked: ${cause instanceof Error ? cause.message : String(cause)}`)
 }
 
-/** What a finding says to monitoring and to the log. */
+/** The text of a finding for monitoring and the log. */
 export function wordOf({ state, said, remedy }: Verdict): string {
   if (state === 'ok') return 'ok'
   return remedy === null ? said : `${said} ${remedy}`
 }
 
-/** Says at the start what needs attention, such as a disk with little space. */
+/** Logs at the start what needs attention, such as a disk with little space. */
 export async function tellHealth(lookAtHealth: LookAtHealth, log: Pick<Log, 'warn'>): Promise<void> {
   const { findings } = await lookAtHealth()
   for (const { part, ...found } of findings) if (found.state !== 'ok') log.warn({ part }, wordOf(found))

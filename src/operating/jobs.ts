@@ -17,20 +17,14 @@ type JobsOptions = {
   jobs: readonly Job[]
   now: Now
   log: { error(fields: { job: string; err?: unknown }, message: string): void }
-  /**
-   * Whether the log tells already why a database server refuses jobs now; left out when rows are in the data
-   * folder.
-   */
+  /** Whether the log already explains why the database server refuses jobs; left out with SQLite. */
   isOut?: (() => boolean) | undefined
 }
 
-/**
- * A server that does not answer may refuse a job for this long before the log says so. Outages are noticed
- * sooner.
- */
+/** How long a database server may refuse a job before the log reports it. Outages are noticed sooner. */
 const PASSES_MS = 30 * SECOND
 
-/** Of a database server that is away, takes no changes, or has a full disk. */
+/** The codes of a database server that is unreachable, read-only, or has a full disk. */
 const REFUSALS = ['overloaded', 'disk_full'] as const
 
 export function createJobs({ jobs, now, log, isOut }: JobsOptions) {
@@ -40,9 +34,9 @@ export function createJobs({ jobs, now, log, isOut }: JobsOptions) {
   }))
 
   function reportOf(status: JobStatus): JobReport {
-    /** The failure that was logged last, and goes on. */
+    /** The failure that was logged last and still persists; null when the last run succeeded. */
     let told: string | null = null
-    /** When the server began to refuse it; null while it does not. */
+    /** When the database server began to refuse the job; null while it does not. */
     let refusedAt: number | null = null
     const isExplained = (cause: unknown) => {
       if (isOut === undefined || !REFUSALS.some((code) => isDomainError(cause, code))) return false
@@ -71,7 +65,7 @@ export function createJobs({ jobs, now, log, isOut }: JobsOptions) {
     else log.error({ job, err: cause }, 'a job failed')
   }
 
-  /** Starts all, or none: when one throws, the others are stopped before this rejects. */
+  /** Starts all jobs or none: if one throws, stops the others before this rejects. */
   async function start(): Promise<void> {
     try {
       for (const { job, status } of entries) {
@@ -84,10 +78,7 @@ export function createJobs({ jobs, now, log, isOut }: JobsOptions) {
     }
   }
 
-  /**
-   * Resolves when no job runs any more. One that fails to stop is logged and does not keep the others from
-   * stopping.
-   */
+  /** Resolves when no job runs any more. Logs a job that fails to stop, and stops the others. */
   async function stop(): Promise<void> {
     await Promise.all(entries.map(stopJob))
   }

@@ -1,7 +1,6 @@
-// The log in a file: written in the background, opened again after logrotate has moved it away or after it
-// was removed, and on standard error while the file takes no lines. In a folder where others may write, such
-// as /tmp, another user may have put a file there to read the log, or a link to have the log written
-// elsewhere.
+// The log file: written in the background, reopened after logrotate moved it or it was removed, with standard
+// error as the fallback while the file takes no lines. In a folder that others can write to, such as /tmp,
+// another user could place a file there to read the log, or a symlink to redirect it.
 
 import { constants, lstatSync, type Stats, statSync, writeSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
@@ -9,17 +8,13 @@ import { DomainError } from '../domain/errors.ts'
 import { reasonOf } from '../domain/system-errors.ts'
 import { type Belonging, requireOwn } from '../store/folder/ownership.ts'
 
-/**
- * The most characters that wait for a slow or full disk. Further lines are dropped, so that they cannot fill
- * the memory.
- */
+/** The most characters that wait for a slow or full disk. Further lines are dropped, which bounds memory. */
 const MAX_WAITING = 4 * 1024 * 1024
 
 type LogFileOptions = {
   path: string
   /**
-   * Tells the operator, outside the file, when it stops taking lines, when it takes them again, and how many
-   * are missing.
+   * Reports outside the file when it stops taking lines, when it takes them again, and how many are missing.
    */
   onError: (problem: string) => void
   /** Takes the lines that the file does not, each with its newline. */
@@ -54,7 +49,7 @@ export async function openLogFile({ path, onError, fallBack }: LogFileOptions) {
 
   async function append(lines: string): Promise<void> {
     try {
-      // Nobody could ever read what is written to a file without a name.
+      // Lines written to an unlinked file would be lost.
       if ((await file.stat()).nlink === 0) await replace(await openLog(path))
       await file.appendFile(lines)
       if (lost > 0) onError(`${lost} lines are missing in the log file ${path}.`)
@@ -70,7 +65,7 @@ export async function openLogFile({ path, onError, fallBack }: LogFileOptions) {
     }
   }
 
-  /** Opens the path again. Throws `conflict` when that fails; the log then goes on in the old file. */
+  /** Reopens the path. Throws `conflict` when that fails, and keeps writing to the old file. */
   async function reopen(): Promise<void> {
     const next = await openLog(path)
     await writing
@@ -83,7 +78,7 @@ export async function openLogFile({ path, onError, fallBack }: LogFileOptions) {
     await before.close()
   }
 
-  /** Why what is logged now will not be found at the path; null when it will. */
+  /** Resolves to why new lines do not arrive at the path; null when they do. */
   async function findProblem(): Promise<string | null> {
     if (failure !== null) return failure
     const [own, there] = await Promise.all([file.stat(), stat(path).catch(() => null)])
@@ -115,8 +110,8 @@ const MODE = 0o600
 const BELONGING: Belonging = { what: 'The log file', flag: '--log-file' }
 
 /**
- * Throws `conflict` for a pipe, because opening it waits until somebody reads it, and for a file or link that
- * belongs to another user than root. A device is nobody's file.
+ * Throws `conflict` for a pipe, because opening it blocks until a reader appears, and for a file or symlink
+ * of another user than root. Accepts any character device.
  */
 export function requireLogPlace(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false })
@@ -129,14 +124,13 @@ export function requireLogPlace(path: string): void {
 }
 
 /**
- * Opens the file to append to it, and makes it when there is none. Throws `conflict` when that cannot or must
- * not be.
+ * Opens the file to append to it, creating it if it is missing. Throws `conflict` when it cannot or must not.
  */
 async function openLog(path: string): Promise<FileHandle> {
   const file = await openToAppend(path)
   if (isTrusted(await file.stat())) return file
   await file.close()
-  throw cannotOpen(path, 'another user put it there just now')
+  throw cannotOpen(path, 'another user has just created it')
 }
 
 async function openToAppend(path: string): Promise<FileHandle> {
@@ -144,24 +138,21 @@ async function openToAppend(path: string): Promise<FileHandle> {
   try {
     requireLogPlace(path)
     const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
-    // Does not follow a link that another user makes between the look and the opening.
+    // O_NOFOLLOW: another user could create a symlink between lstat and open.
     return await open(path, O_APPEND | O_CREAT | O_WRONLY | (isLink ? 0 : O_NOFOLLOW), MODE)
   } catch (cause) {
     throw cause instanceof DomainError ? cause : cannotOpen(path, reasonOf(cause))
   }
 }
 
-/**
- * Whether root or the user of this process owns what was opened. A device is nobody's file; Windows knows no
- * such owners.
- */
+/** Whether root or this process's user owns the opened file. True for a device, and on Windows. */
 function isTrusted(opened: Stats): boolean {
   const me = process.geteuid?.()
   return me === undefined || opened.isCharacterDevice() || [me, 0].includes(opened.uid)
 }
 
 const cannotWrite = (path: string, reason: string) =>
-  `The log file ${path} cannot be written: ${reason}. Make room, or mend its disk.`
+  `The log file ${path} cannot be written: ${reason}. Make room, or repair its disk.`
 
 function cannotOpen(path: string, reason: string): DomainError {
   const remedy = 'Make its folder, or let the user of this process write there; or name another --log-file.'

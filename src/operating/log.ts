@@ -46,14 +46,14 @@ const PLACED: ReadonlySet<string> = new Set(['method', 'route', 'status', 'durat
 function toText({ level, time, msg, fields }: Line): string {
   const { method, route, status, durationMs, requestId, err } = fields
   let text = `${time} ${level}`
-  // What others said is quoted in messages and errors: it must not look like a line of the log.
+  // Messages and errors may quote untrusted text, which must not look like another line of the log.
   if (msg !== undefined) text += ` ${printableLine(msg)}`
   if (route !== undefined) text += ` ${method} ${route} ${status} ${durationMs}ms`
   for (const name in fields) {
     if (!PLACED.has(name) && fields[name] !== undefined) text += ` ${name}=${JSON.stringify(fields[name])}`
   }
   if (requestId !== undefined) text += ` [${requestId}]`
-  // Only the first line begins at the margin.
+  // Indents all lines but the first, so that a stack cannot pass for log lines.
   return err === undefined ? text : `${text}\n${printable(stackOf(err)).replace(/\n(?=\S)/g, '\n    ')}`
 }
 

@@ -1,4 +1,4 @@
-// Opens the log of a server where its settings say: on standard error, or in a file.
+// Opens the log of a server: standard error, or the file of --log-file.
 
 import { DamageError, isDomainError } from '../domain/errors.ts'
 import { codeOf, reasonOf } from '../domain/system-errors.ts'
@@ -28,10 +28,10 @@ export async function openLogging({ config, now, writeLine }: LoggingOptions) {
   const reloadables: Reloadable[] =
     file === null ? [] : [{ name: 'log file', reload: () => file.reopen().then(() => true) }]
 
-  /** Logs an uncaught error, if the log is a file. The command writes it to standard error in any case. */
+  /** Logs an uncaught error to the log file. Standard error gets it from the command in any case. */
   function noteCrash(err: unknown): void {
     if (file === null) return
-    log.fatal({ err }, 'the server ends because of an error that nothing caught')
+    log.fatal({ err }, 'the server ends because of an uncaught error')
     file.flushNow()
   }
 
@@ -44,17 +44,16 @@ export async function openLogging({ config, now, writeLine }: LoggingOptions) {
   }
 }
 
-/** Logs what failed beside a request. While the database does not answer, the log says so already. */
+/**
+ * Logs a background failure. Skips `overloaded`: the log already reports that the database does not answer.
+ */
 export function noteFailure(log: Log, message: string): (cause: unknown) => void {
   return (err) => {
     if (!isDomainError(err, 'overloaded')) log.error({ err }, message)
   }
 }
 
-/**
- * Services open rows without knowing which engine keeps them, and SQLite says only that a page of its file is
- * damaged.
- */
+/** Adds to a damage report which engine stores the rows, which services do not know. */
 export function placeDamage(cause: unknown, { databaseUrl }: { databaseUrl: unknown }): unknown {
   if (codeOf(cause).startsWith('SQLITE_CORRUPT')) return new DamageError(`its database (${reasonOf(cause)})`)
   const isElsewhere = cause instanceof DamageError && cause.medium === null && databaseUrl !== null

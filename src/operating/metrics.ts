@@ -5,7 +5,7 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import { createCounts, createHistogram } from './tallies.ts'
 
 /**
- * Seconds. A retrieve takes a fraction of a millisecond, a passphrase a tenth of a second, a large file
+ * Histogram bounds in seconds: a retrieve takes under a millisecond, a passphrase 0.1 s, a large file
  * minutes.
  */
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
@@ -15,14 +15,14 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 type Reading = number | Record<string, number> | null
 
 /**
- * A number that is read at each scrape, or several numbers, one for each value of a label. One whose name
- * ends in `_total` only grows while the process lives.
+ * A number read at each scrape, or one number for each value of a label. A name that ends in `_total` is a
+ * counter, which only grows while the process lives.
  */
 export type Gauged = {
   name: string
   help: string
   label?: string | undefined
-  /** Null for nothing to tell. */
+  /** Returns null to leave the gauge out of this scrape. */
   read: () => Reading | Promise<Reading>
 }
 
@@ -30,7 +30,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 
 type RequestLine = { routeClass: string; status: number; durationMs: number }
 
-/** Counts what happens on hot paths, and reads the rest at each scrape. */
+/** Counts events on hot paths, and reads all other numbers at each scrape. */
 export function createMetrics() {
   const registry = new Registry()
   const addRequest = createHistogram({
@@ -65,17 +65,17 @@ export function createMetrics() {
       const labels = () => ({ route, status: `${hundreds}xx` })
       addRequest(`${route} ${hundreds}`, durationMs / 1000, labels)
     },
-    /** By a code of our own, such as `too_many`. */
+    /** Counted by error code, such as `too_many`. */
     refused: countsOf('oncebox_refusals_total', 'Requests that were refused, by reason.', 'reason'),
     created: countsOf('oncebox_pushes_created_total', 'Pushes created, by kind.', 'kind'),
-    /** By the outcome of a retrieval, such as `view` or `wrong_passphrase`. */
+    /** Counted by the outcome of the retrieval, such as `view` or `wrong_passphrase`. */
     retrieved: countsOf('oncebox_retrievals_total', 'Retrievals, by outcome: view, expired …', 'outcome'),
     committed: ({ works, durationMs }: { works: number; durationMs: number }) => {
       addCommit('', durationMs / 1000, noLabels)
       addBatch('', works, noLabels)
     },
     uploaded: (bytes: number) => uploaded.inc(bytes),
-    /** Added later, because the parts that are read are created after the meter, which they receive. */
+    /** Adds gauges later, because the parts that they read are created after, and with, these metrics. */
     addGauges: (gauges: readonly Gauged[]) => {
       for (const gauged of gauges) addGauge(gauged, registry)
     },
@@ -89,14 +89,14 @@ const noLabels = () => ({})
 
 const PATIENCE_MS = 2_000
 
-/** Null for what does not answer in time: Prometheus waits ten seconds for everything together. */
+/** Resolves to null on a timeout: Prometheus waits ten seconds for the whole scrape. */
 async function inTime(read: Gauged['read']): Promise<Reading> {
   const { promise: late, resolve } = Promise.withResolvers<null>()
   const timer = setTimeout(() => resolve(null), PATIENCE_MS)
   return Promise.race([read(), late]).finally(() => clearTimeout(timer))
 }
 
-/** Reads the number at every scrape. A number that cannot be read in time is left out. */
+/** Reads the number at every scrape, and leaves it out on a timeout. */
 function addGauge({ name, help, label, read }: Gauged, registry: Registry): void {
   const labelNames = label === undefined ? [] : [label]
   const Kind = name.endsWith('_total') ? Counter : Gauge

@@ -1,20 +1,16 @@
-// Reads parts of a running server again on SIGHUP, such as the log file and the certificate.
+// Reloads parts of a running server on SIGHUP, such as the log file and the certificate.
 
 import { DomainError } from '../domain/errors.ts'
 import type { Log } from './log.ts'
 
 /**
- * A part that can be read again. `reload` resolves to whether the part is another now; when it throws, the
- * part stays as it was.
+ * A part that can be reloaded. `reload` resolves to whether the part changed; if it throws, the part stays.
  */
 export type Reloadable = { name: string; reload(): Promise<boolean> }
 
 export type Reload = () => Promise<void>
 
-/**
- * Calls during a reload make one more, however many they are. A part that fails is logged and does not keep
- * the others from reloading.
- */
+/** Coalesces calls during a reload into one more reload. Logs a part that fails, and reloads the others. */
 export function createReload(options: {
   reloadables: readonly Reloadable[]
   log: Pick<Log, 'info' | 'error'>
@@ -40,8 +36,8 @@ export function createReload(options: {
 }
 
 /**
- * One work at a time. All calls during a work get one further work after it, however many they are, because
- * the work that runs may have read already what changed before the call.
+ * Runs one task at a time. All calls during a run share one further run, because the current one may already
+ * have read what changed before the call.
  */
 export function joinCalls<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<unknown> = Promise.resolve()

@@ -1,5 +1,5 @@
-// Tells systemd how the service is doing (sd_notify(3)): ready, reloading, stopping, and still alive. Does
-// nothing for a server that systemd did not start, or that it expects nothing of.
+// Notifies systemd (sd_notify(3)): ready, reloading, stopping, and watchdog pings. Does nothing for a server
+// that systemd did not start, or that is not Type=notify.
 
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { joinCalls, type Reload } from './reload.ts'
@@ -8,7 +8,7 @@ const AF_UNIX = 1
 const SOCK_DGRAM_CLOEXEC = 0o2000002
 const MSG_NOSIGNAL = 0x4000
 const CLOCK_MONOTONIC = 1
-/** The most bytes of a path in the address of a socket. */
+/** The most bytes of a path in a Unix socket address. */
 const MAX_PATH = 107
 
 export type ManagedOptions = {
@@ -19,13 +19,13 @@ export type ManagedOptions = {
   stop: () => Promise<void>
 }
 
-/** Says that the server is ready. Returns its reload and stop, which say so as well. */
+/** Notifies systemd that the server is ready. Returns reload and stop functions that notify it too. */
 export function announceReady({ env, isAlive, reload, stop }: ManagedOptions) {
   const service = process.platform === 'linux' ? readEnvironment(env, process.pid) : null
   if (service === null) return { reload, stop }
   const { send, monotonicUsec } = openSocket(service.notifySocket)
   send('READY=1')
-  // Signals twice as often as systemd asks for, as sd_watchdog_enabled(3) recommends.
+  // Pings at half the watchdog interval, as sd_watchdog_enabled(3) recommends.
   const watch = async () => {
     if (await isAlive()) send('WATCHDOG=1')
   }
@@ -44,7 +44,7 @@ export function announceReady({ env, isAlive, reload, stop }: ManagedOptions) {
   }
 }
 
-/** Null when systemd did not start this process, or expects no notification. */
+/** Returns null when systemd did not start this process, or expects no notification. */
 function readEnvironment(env: ManagedOptions['env'], pid: number) {
   const { NOTIFY_SOCKET: notifySocket = '', WATCHDOG_USEC: usec = '', WATCHDOG_PID: watched } = env
   if (!/^[/@]/.test(notifySocket) || Buffer.byteLength(notifySocket) > MAX_PATH) return null
@@ -52,7 +52,7 @@ function readEnvironment(env: ManagedOptions['env'], pid: number) {
   return { notifySocket, watchdogUsec: /^[1-9]\d*$/.test(usec) && isForUs ? Number(usec) : null }
 }
 
-/** Sends nothing where the system's library cannot be opened. */
+/** Opens the datagram socket of systemd. Sends nothing where the C library cannot be loaded. */
 function openSocket(name: string) {
   const library = openLibrary()
   const address = socketAddress(name)
@@ -92,7 +92,7 @@ function openLibrary() {
         clock_gettime: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
       }).symbols
     } catch {
-      // The other one may be there.
+      // Tries the name of the other C library.
     }
   }
   return null

@@ -1,4 +1,4 @@
-// Numbers about the instance for its administrators, without anything that was pushed.
+// The numbers about the instance that administrators see. Contains nothing that was pushed.
 
 import type { Doubt } from '../domain/clock.ts'
 import type { PushCounts } from '../domain/listing.ts'
@@ -15,14 +15,14 @@ const SILENT_MS = 12 * SECOND
 export type StatusOptions = {
   countPushes: () => Promise<PushCounts>
   store: Pick<Store, 'freeSpace' | 'bucket'> & { database: DatabaseReport | null }
-  /** Of the database server. */
+  /** The clock of the database server. */
   databaseName: string
   sweeper: Sweeper
   now: Now
   doubt: () => Doubt | null
 }
 
-/** Counts at most once a minute, because that walks an index. */
+/** Counts pushes at most once a minute, because counting walks an index. */
 export function createCountPushes({ health, now }: Pick<Store, 'health'> & { now: Now }) {
   let counted: { at: number; counts: PushCounts } | null = null
   return async (): Promise<PushCounts> => {
@@ -37,9 +37,9 @@ export function createReadStatus(options: StatusOptions) {
   const { database, bucket, freeSpace } = store
   return async () => ({
     ...(await countPushes()),
-    /** Bytes of the disk that holds the data folder. */
+    /** Free and total bytes of the data folder's disk. */
     ...(await freeSpace.measure()),
-    /** False when rows and files are elsewhere, so that nobody needs room there. */
+    /** False when rows and files are elsewhere, so that pushes need no room on that disk. */
     needsDisk: database === null || bucket === null,
     /** The name of the bucket that holds the files; null when they are in the data folder. */
     bucket: bucket?.name ?? null,
@@ -55,9 +55,9 @@ export type DatabaseStatus = { name: string } & ReturnType<typeof describeNodes>
 export type ServingNode = DatabaseStatus['nodes'][number]
 
 /**
- * The nodes that serve, in the order of their starts: how long each has been silent, whether it has missed
- * more than one heartbeat, and whether another one has a newer version. `upgrade` is null when all have the
- * same. `now`: by the clock of the database, which wrote down when each was seen.
+ * Presents the serving nodes, in the order of their starts: how long each has been silent, whether it missed
+ * more than one heartbeat, and whether another node has a newer version. `upgrade` is null when all have the
+ * same version. `now`: by the database's clock, which recorded the heartbeats.
  */
 export function describeNodes(listed: readonly NodeReport[], now: number) {
   const alive = listed.filter(({ isAlive }) => isAlive)

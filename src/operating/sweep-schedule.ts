@@ -1,11 +1,11 @@
-// Runs the sweeper: a full sweep at regular intervals, and between sweeps whenever something ends by time.
+// Runs the sweeper: a full sweep at regular intervals, and in between whenever a push expires by time.
 
 import type { Trusted } from '../domain/clock.ts'
 import type { Job, JobReport } from '../domain/job.ts'
 import type { Sweeper } from '../pushes/sweeper.ts'
 import type { Log } from './log.ts'
 
-/** The longest wait, so that the job soon notices a changed clock, a machine that slept, and new pushes. */
+/** The longest wait, so that the job soon notices a clock change, a machine that slept, and new pushes. */
 const LOOK_AGAIN_MS = 1_000
 const RETRY_MS = 5_000
 /** The pause between two runs, which leaves time for requests even if much is due. */
@@ -17,7 +17,7 @@ export type SweepJobOptions = {
   log: Pick<Log, 'info'>
 }
 
-/** Sweeps at once and then every `every` milliseconds. */
+/** Sweeps at the start, then every `every` milliseconds. */
 export function createSweepJob({ sweeper, every, log }: SweepJobOptions): Job {
   let timer: Timer | undefined
 
@@ -49,7 +49,7 @@ export type ExpiryJobOptions = {
   trusted: Trusted
 }
 
-/** Waits for the next moment at which something ends by time, and ends it then. */
+/** Waits for the next expiry by time, and expires those pushes then. */
 export function createExpiryJob({ sweeper, trusted }: ExpiryJobOptions): Job {
   let isStopped = false
   let timer: Timer | undefined

@@ -6,7 +6,7 @@ import { Counter, Histogram, type Registry } from 'prom-client'
 
 type Named = { name: string; help: string; registry: Registry }
 
-/** Counts by the value of one label. */
+/** Returns a counter for each value of one label. */
 export function createCounts({ name, help, label, registry }: Named & { label: string }) {
   const counts = new Map<string, number>()
   new Counter({
@@ -26,7 +26,7 @@ export function createCounts({ name, help, label, registry }: Named & { label: s
 
 type Tally = { labels: Record<string, string>; counts: Float64Array; sum: number }
 
-/** Counts values below each bound, by labels. `add` takes a key that identifies the labels. */
+/** Returns a histogram for each set of labels. `add` takes a key that identifies the labels. */
 export function createHistogram({ bounds, ...named }: Named & { bounds: readonly number[] }) {
   const tallies = new Map<string, Tally>()
   registerHistogram(named, { bounds, tallies })
@@ -48,7 +48,7 @@ function registerHistogram(
   { name, help, registry }: Named,
   { bounds, tallies }: { bounds: readonly number[]; tallies: ReadonlyMap<string, Tally> },
 ): void {
-  /** Gives prom-client these numbers in place of its own observations. */
+  /** Replaces prom-client's own observations with these numbers. */
   class TalliedHistogram extends Histogram {
     getForPromString() {
       return {
@@ -62,7 +62,7 @@ function registerHistogram(
   new TalliedHistogram({ name, help, buckets: [...bounds], registers: [registry] })
 }
 
-/** The series of one histogram: buckets that include the smaller ones, the sum, and the count. */
+/** Yields the series of one histogram: cumulative buckets, sum and count. */
 function present(name: string, { labels, counts, sum }: Tally, bounds: readonly number[]) {
   let below = 0
   const buckets = [...counts].map((count, index) => {

@@ -99,7 +99,7 @@ test('lines that the disk does not take go elsewhere, which is told once', async
     await waitUntil(() => fallen.endsWith(`${line}\n`))
   }
   const failure =
-    'The log file /dev/full cannot be written: the disk is full. Make room, or mend its disk. Until then standard error has the lines.'
+    'The log file /dev/full cannot be written: the disk is full. Make room, or repair its disk. Until then standard error has the lines.'
   expect(problems).toEqual([failure])
   expect(fallen).toBe('a\nb\nc\n')
   expect(await log.findProblem()).toBe(failure)
