@@ -111,8 +111,7 @@ function configOf({ architecture, version, time, layerDigest }: Configured): obj
       Volumes: { '/data': {} },
       WorkingDir: '/data',
       StopSignal: 'SIGTERM',
-      // Docker knows it; other programs that run containers are told by their own files, such as
-      // compose.yaml.
+      // Only Docker reads this. Other container runtimes have their own files, such as compose.yaml.
       Healthcheck: {
         Test: ['CMD', '/usr/bin/oncebox', 'health'],
         Interval: seconds(30),

@@ -38,7 +38,7 @@ export class ReportedFailure extends Error {
   }
 }
 
-export type FailureReport = { lines: string[]; exitCode: number }
+type FailureReport = { lines: string[]; exitCode: number }
 
 export function presentFailure(cause: unknown): FailureReport {
   // Closing failed as well, most likely for the same reason.

@@ -17,7 +17,7 @@ export function anyPath(text: string): Parsed<string> {
 }
 
 /** Accepts a file that can be read. */
-export function readableFile(text: string): Parsed<string> {
+function readableFile(text: string): Parsed<string> {
   if (text === '') return NO_PATH
   try {
     accessSync(text, constants.R_OK)

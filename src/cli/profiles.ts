@@ -66,7 +66,7 @@ export function withProfile(profiles: Profiles, profile: Profile): Profiles {
     : [...profiles, profile]
 }
 
-export type ServerChoice = {
+type ServerChoice = {
   /** The server of a given link, which takes precedence. */
   link: string | null
   /** Whether the link lacked http or https. */

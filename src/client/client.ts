@@ -39,7 +39,7 @@ type NewRemotePush = {
 }
 
 /** `answer` is the response body as received. */
-export type Retrieved =
+type Retrieved =
   | { outcome: 'push'; push: RemotePush; answer: unknown }
   | { outcome: 'passphrase_wanted'; message: string }
 
@@ -55,7 +55,7 @@ const MAX_RETRIEVED_BYTES = 6 * 16 * MIB + MIB
 /** Enough for fifty pushes with their notes or requests with their messages, or 500 events. */
 const MAX_LIST_BYTES = 16 * MIB
 
-export type PushClientOptions = Omit<AskOptions, 'dial'> &
+type PushClientOptions = Omit<AskOptions, 'dial'> &
   DialOptions & {
     /** Whether the environment names a proxy for requests. */
     hasProxy: boolean

@@ -70,7 +70,7 @@ async function requireRoom({ size, part }: FileDownload, from: number): Promise<
   )
 }
 
-export type FileDownload = {
+type FileDownload = {
   url: string
   /** In bytes; null if the server did not say. */
   size: number | null

@@ -47,7 +47,7 @@ export type AskOptions = {
 /** A response with its JSON body, whatever its status. */
 export type ServerAnswer = { status: number; headers: Headers; body: unknown }
 
-export type AskServer = (path: string, call?: Call) => Promise<ServerAnswer>
+type AskServer = (path: string, call?: Call) => Promise<ServerAnswer>
 
 const MAX_TRIES = 4
 const LONGEST_WAIT_SECONDS = 60

@@ -2,7 +2,7 @@
 
 const PATIENCE_MS = 5_000
 
-export type ServerHere = { url: string; socket: string | null }
+type ServerHere = { url: string; socket: string | null }
 
 /**
  * Resolves to the members of the response. Does not verify the certificate, which may be for another name;

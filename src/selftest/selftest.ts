@@ -8,9 +8,9 @@ import { checkRest, createDraw, type Load, runLoad } from './load.ts'
 import { readFolder, runCommand, type Self, startServer } from './server.ts'
 
 /** The result of testing one promise: what was tried, and each fault found. */
-export type PromiseResult = { promise: string; tried: string; faults: string[] }
+type PromiseResult = { promise: string; tried: string; faults: string[] }
 
-export type SelftestOptions = {
+type SelftestOptions = {
   self: Self
   /** A folder on the disk to test. The test creates its own folder beside it and removes that. */
   dataDir: string

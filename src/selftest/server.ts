@@ -6,7 +6,7 @@ import { join } from 'node:path'
 /** The command that starts this program: the executable, or the runtime and its entry file. */
 export type Self = readonly string[]
 
-export type ServerOptions = { self: Self; dataDir: string }
+type ServerOptions = { self: Self; dataDir: string }
 
 export type Server = Awaited<ReturnType<typeof startServer>>
 
@@ -83,7 +83,7 @@ export async function runCommand(
   return stdout.trim()
 }
 
-export type FolderFile = { path: string; mode: number; bytes: Buffer }
+type FolderFile = { path: string; mode: number; bytes: Buffer }
 
 /** Reads all files of the data folder. */
 export function readFolder(folder: string): FolderFile[] {

@@ -10,16 +10,13 @@ export type DatabaseConfig = Pick<
   'databaseUrl' | 'databasePassword' | 'databaseConnections' | 'keyFile'
 >
 
-export type DatabaseSettings = {
-  /** Includes the password, wherever it was given. */
-  address: DatabaseAddress
-  keyFile: string
-  /** The largest size of the connection pool. */
-  connections: number
-}
+export type DatabaseSettings = NonNullable<ReturnType<typeof databaseSettingsOf>>
 
-/** Returns null when the database is in the data folder. */
-export function databaseSettingsOf(config: DatabaseConfig): DatabaseSettings | null {
+/**
+ * Returns null when the database is in the data folder. `address` includes the password, wherever it was given;
+ * `connections` is the largest size of the connection pool.
+ */
+export function databaseSettingsOf(config: DatabaseConfig) {
   const { keyFile, databaseConnections: connections } = config
   const address = databaseAddressOf(config)
   return address === null || keyFile === null ? null : { address, keyFile, connections }

@@ -85,7 +85,7 @@ function flagOf(name: string): string {
 
 type Item<S extends Setting> = S['parse'] extends Parser<infer T> ? T : never
 
-export type SettingValue<S extends Setting> = S extends { list: true }
+type SettingValue<S extends Setting> = S extends { list: true }
   ? Item<S>[]
   : S['default'] extends null
     ? Item<S> | null

@@ -111,7 +111,7 @@ function rowOf(push: RemotePush, now: number): string[] {
   return [formatLocalTime(createdAt), what, name || '-', state, htmlUrl ?? urlToken]
 }
 
-export type TablePage = {
+type TablePage = {
   rows: string[][]
   /** The column that a narrow terminal shortens. */
   stretch: number
