@@ -155,8 +155,6 @@ const STORE_FILES = [
   'operations',
   'requests',
   'health',
-  'appearance',
-  'damage',
   'durable-steps',
 ].map((name) => `store/${name}.ts`)
 
