@@ -10,11 +10,12 @@
 import { isBusy, isFull, refusalOf } from '../folder/sqlite-failures.ts'
 import { overloaded } from '../refusals.ts'
 import { type BatchOptions, createBatches, MAX_BATCH_MS, type Outcome } from './batch.ts'
-import { createGathering } from './gathering.ts'
 import { createSyncs, type Synced } from './syncs.ts'
 import { createWriteTrial } from './write-trial.ts'
 
 const MAX_BATCH_WORKS = 256
+/** While a sync is under way, works gather until there are this many, so that they share the next sync. */
+const GATHERED_WORKS = 32
 /** Milliseconds of one turn of the event loop that batches may take together. */
 const MAX_TURN_MS = 60
 const MAX_WAITING = 10_000
@@ -74,7 +75,6 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const batches = createBatches(options)
   const trial = createWriteTrial({ write: writeSomething, stuckSince: () => syncs.since() })
   const syncs = createSyncs({ sync: options.sync, onFailed, onReturned: runWaiting })
-  const gathering = createGathering(syncs, { most: MAX_BATCH_WORKS, onEnd: runWaiting })
   let waiting: Work[] = []
   /** Works that are not settled, committed or not. */
   let pending = 0
@@ -99,9 +99,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     })
   }
 
-  /** Those that gather are scheduled when that ends, or when the sync under way has returned. */
+  /** Whether the works that wait should wait for more: until the sync under way has returned, at most. */
+  function isGathering(): boolean {
+    return syncs.since() !== null && waiting.length < GATHERED_WORKS
+  }
+
   function schedule(delay = 0): void {
-    if (scheduled || gathering.holds(waiting.length)) return
+    if (scheduled || isGathering()) return
     scheduled = true
     if (delay === 0) setImmediate(runBatches)
     else setTimeout(runBatches, delay)
@@ -113,7 +117,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
    */
   function runBatches(): void {
     scheduled = false
-    if (gathering.holds(waiting.length)) return
+    if (isGathering()) return
     const ends = performance.now() + MAX_TURN_MS
     while (waiting.length > 0) {
       runBatch()
@@ -142,11 +146,9 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     try {
       const startedAt = performance.now()
       const { outcomes, hasWritten } = batches.commit(batch)
-      gathering.noteCommitted()
       waiting.unshift(...batch.splice(outcomes.length))
       const settle: Synced = (failure) => {
         options.onCommitted?.({ works: outcomes.length, durationMs: performance.now() - startedAt })
-        gathering.noteAnswered(outcomes.length)
         for (const [index, outcome] of outcomes.entries()) batch[index]?.settle(failure ?? outcome)
       }
       syncs.settle(settle, hasWritten)
@@ -164,7 +166,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     options.onFatal(cause)
   }
 
-  /** Those that gathered run now. */
+  /** Runs the works that gathered. */
   function runWaiting(): void {
     if (waiting.length > 0) schedule()
     else becomeIdle()

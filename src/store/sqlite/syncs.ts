@@ -21,11 +21,6 @@ export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
   /** Each waits for one sync, the first for the one under way. */
   const groups: Synced[][] = []
   let since: number | null = null
-  /**
-   * About how many milliseconds a sync takes. A quick one counts at once; slow ones raise it slowly, as the
-   * event loop may be late.
-   */
-  let usual: number | null = null
   /** Of the sync that failed: from then on nothing is durable. */
   let failure: Failure | null = null
 
@@ -49,10 +44,7 @@ export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
     const settled = groups.splice(0, failed === null ? groups.indexOf(group) + 1 : groups.length)
     // A later group was told first of the sync that covers both.
     if (failed === null && settled.length === 0) return
-    const now = performance.now()
-    const took = now - (since ?? now)
-    usual = usual === null ? took : Math.min(took, usual * SLOWER + 0.1)
-    since = groups.length === 0 ? null : now
+    since = groups.length === 0 ? null : performance.now()
     if (failed !== null && failure === null) {
       failure = failed
       onFailed(failed.cause)
@@ -73,11 +65,7 @@ export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
     durable,
     /** When the sync under way began, by `performance.now()`; null while none is. */
     since: () => since,
-    /** Milliseconds that a sync takes; 0 before the first. */
-    usual: () => usual ?? 0,
   }
 }
-
-const SLOWER = 1.05
 
 const noFailure = () => null
