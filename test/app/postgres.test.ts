@@ -77,7 +77,7 @@ needs('postgres').describe('beside the nodes', () => {
     remove()
   })
 
-  test('a server that does not answer is told at once', async () => {
+  test('a server that does not answer is reported at once', async () => {
     const address = 'postgres://ann@127.0.0.1:1/boxes'
     await expect(open({ address })).rejects.toThrow('nothing answers there')
   })
@@ -180,7 +180,7 @@ needs('postgres').describe('beside the nodes', () => {
       expect(JSON.stringify(findings)).not.toContain('s3cret')
     })
 
-    test('tells that the data folder holds a database which nobody would see', async () => {
+    test('reports that the data folder holds a database which would be ignored', async () => {
       mkdirSync(dataDir, { recursive: true, mode: 0o700 })
       writeFileSync(join(dataDir, 'oncebox.db'), 'x')
       expect(of('folder', await look()).join()).toContain('holds a database of its own')

@@ -82,7 +82,7 @@ needs('postgres').describe('two nodes', () => {
     expect([ready, checks.clock]).toEqual([true, expect.stringContaining('the one of the database server')])
   })
 
-  test('a push with a key that nobody has is in the list of its owner, opens for nobody, and can be deleted', async () => {
+  test("a push whose key is missing stays in its owner's list, cannot be opened, and can be deleted", async () => {
     const headers = { authorization: `Bearer ${token}` }
     const whole = await create({ payload: 'whole' }, { headers })
     const damaged = await create({ payload: 'damaged' }, { headers })

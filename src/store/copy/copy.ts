@@ -15,7 +15,7 @@ import {
 import { type Alone, all, type Run, type Statement, type Step } from '../steps.ts'
 import { copyFiles, copyRows, findPlaces, type OnProgress, type PlacesOptions } from './content.ts'
 
-/** One end of a copy, which nobody else uses until it is closed. */
+/** One end of a copy, open for this process alone until it is closed. */
 export type CopyEnd = {
   /** For people. */
   name: string

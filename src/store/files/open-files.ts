@@ -64,10 +64,10 @@ function locationOf({ node, address, bucket }: FilesOptions): FileLocation {
   return { isBucket: true, mark: name, address: `the bucket ${name}` }
 }
 
-/** Few, so that one that fails holds up few others. */
+/** Small, because a removal that fails delays its whole batch. */
 const REMOVES_AT_ONCE = 10
 
-/** `isNoted`: who reads a file is noted, because it would be lost for them when it is removed. */
+/** `isNoted`: downloads are recorded, because removing an object from a bucket breaks them. */
 type StoreOptions = Pick<FilesOptions, 'steps' | 'node' | 'now'> & { isNoted: boolean }
 
 /** `idle` resolves when no removal is running. */
@@ -100,7 +100,7 @@ function createFileStore(
     }
   }
 
-  /** Resolves to the number of those that are gone. The others are due again after a minute. */
+  /** Resolves to the number of removed files. The others are retried after a minute. */
   async function removeSome(due: readonly DueFile[]): Promise<number> {
     const free = due.flatMap(({ id, isRead }) => (isRead ? [] : id))
     const outcomes = await Promise.allSettled(free.map(files.remove))
@@ -111,7 +111,7 @@ function createFileStore(
   }
 
   /**
-   * While the files cannot be reached, which the operator is told elsewhere, nothing is tried for a while.
+   * Pauses removals while the files cannot be reached. The operator learns of that elsewhere.
    */
   function rest(cause: unknown): void {
     if (!isDomainError(cause, 'files_unreachable')) throw cause
@@ -125,7 +125,7 @@ function createFileStore(
     return next === null || !isResting() ? next : Math.max(next, now() + restUntil - performance.now())
   }
 
-  /** Noted before the first byte is read, so that no removal comes between. */
+  /** Records the reader before the first byte is read, so that no removal comes between. */
   async function openNoted(id: string): Promise<OpenedFile | null> {
     const end = await records.noteReading(id)
     const file = await files.open(id).catch((cause) => {
@@ -141,7 +141,7 @@ function createFileStore(
   return { keepFile, giveUpFile: records.giveUp, removeDue, findNextDue, open, has: files.has, idle }
 }
 
-/** A file that is due is given to nobody else for so long, and is tried again then unless it is gone. */
+/** The lease on a file that is due: after it, any node may retry the removal. */
 const TAKEN_MS = MINUTE
 /** How long a download waits for the database to note its reader. */
 const NOTE_MS = 2_000
@@ -169,7 +169,7 @@ const END_READING_OF_NODE = statement('DELETE FROM files_read WHERE node = $1')
 /** `isRead`: a download reads it. */
 type DueFile = { id: string; isRead: boolean }
 
-/** What the database knows of files. */
+/** The rows of files in the database. */
 function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOptions, 'isNoted'>) {
   /**
    * Not written yet, perhaps because the database did not answer. No other node does it while this one lives.
@@ -212,8 +212,8 @@ function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOpti
   }
 
   /**
-   * A download goes on without its row when the database does not answer: then no node can remove anything
-   * either.
+   * Records a download. If the database does not answer, the download continues without a row: no node can
+   * remove anything then.
    */
   async function noteReading(id: string): Promise<() => void> {
     const reader = randomKey(READER_BYTES)
@@ -226,11 +226,11 @@ function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOpti
     begin: (id: string): Promise<void> => write(() => enterUpload(id, node), GROWS),
     /** Makes the file of an upload that no push took due for removal. */
     giveUp: (id: string): Promise<void> => surely(() => run(GIVE_UP, id, now())),
-    /** Some files that are due, which nobody else is given for a while. */
+    /** Leases some files that are due to this caller. */
     takeDue,
     /** When the next file is due, which may be in the past; null when none is. */
     findNextDue,
-    /** For files that are gone. */
+    /** Deletes the rows of files that were removed. */
     forget,
     /** Keeps the file from being removed by any node until the returned function is called. */
     noteReading,

@@ -66,7 +66,8 @@ export function createEventLog({ steps, now, trusted }: Pick<Parts, 'steps' | 'n
   }
 
   /**
-   * A later step goes on where this one has stopped. Nodes take turns at the row, and so tell each push once.
+   * A later step continues where this one stopped. Nodes take turns at the row, so each push is announced
+   * once.
    */
   function* tellSome(at: number): Step<number> {
     const from = yield* only(LOCK_SOON)

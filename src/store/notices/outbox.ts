@@ -73,7 +73,7 @@ export function enqueue(message: NewMessage): Step<void> {
   return add({ ...message, dueAt: message.at, tries: 0 })
 }
 
-/** For a push that ends: nobody is sent its link any more. */
+/** Removes the mails with the link of a push that ends. */
 export function removeLinks(pushId: number): Step<void> {
   return run(REMOVE_LINKS, pushId)
 }

@@ -1,4 +1,4 @@
-// Where accounts, and the administrators for everybody, want to be told of events.
+// The webhooks of accounts, and those of administrators for the events of all accounts.
 
 import { type DomainError, invalidFields } from '../../domain/errors.ts'
 import type { EventType } from '../../domain/events.ts'

@@ -38,7 +38,7 @@ function tlsOptions(tls: DatabaseAddress['tls'], readFile: ReadFile) {
   return { tls: { ...given, rejectUnauthorized: isVerified } }
 }
 
-/** Nobody stands between this machine and itself. */
+/** Whether the host is this machine, so that nothing can intercept the connection. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(host)
 }

@@ -1,5 +1,5 @@
-// Makes a database that was set back safe to serve: nothing in it opens anything any more, and no file of
-// another database that uses the same bucket is removed.
+// Makes a restored database safe to serve: expires every push, and removes no file of another database that
+// uses the same bucket.
 
 import type { Visit } from '../../domain/audit.ts'
 import { DAY } from '../../domain/time.ts'
@@ -12,10 +12,10 @@ import { drive } from './engine/run-steps.ts'
 import type { Session } from './engine/session.ts'
 import { requireAlone } from './instance/instance.ts'
 
-/** What may be very many rows. */
+/** A day, because there may be millions of rows. */
 const PATIENT = { within: DAY }
 
-/** What opens something, answers for what has ended, or belongs to nodes of before: a dump brings it back. */
+/** Tables whose restored rows would open something, replay an ended push, or name former nodes. */
 const EMPTIED = ['sessions', 'account_links', 'idempotency_keys', 'files_read', 'nodes']
 
 const LIVE = 'SELECT count(*) AS count FROM pushes WHERE expired_on IS NULL'
@@ -43,7 +43,10 @@ export type ExpiredAll = {
   leftPrefix: string | null
 }
 
-/** In one transaction, after which nodes accept the database. Throws `conflict` while a node serves it. */
+/**
+ * Expires everything in one transaction. Nodes then accept the database. Throws `conflict` while a node
+ * serves it.
+ */
 export function expireAll(
   { transact }: Pick<PostgresDatabase, 'transact'>,
   { visit, onProgress, now }: ExpireOptions,
@@ -73,8 +76,8 @@ export function expireAll(
 }
 
 /**
- * What is due in a bucket may belong to the original of a copy. New files go to a folder that nothing else
- * uses.
+ * Abandons the folder in the bucket, because it may belong to the database from which this one was copied.
+ * New files go to a new folder.
  */
 async function leaveBucket({ query }: Session): Promise<string | null> {
   const [before] = await query<{ tag: string; isBucket: boolean }>(FOLDER)

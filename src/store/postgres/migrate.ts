@@ -1,5 +1,5 @@
 // The versions of the tables, and how they are brought to that of this program. A node that migrates makes
-// the others wait. An older node goes on with tables that are newer but compatible, so that nodes can be
+// the others wait. An older node keeps serving tables that are newer but compatible, so that nodes can be
 // upgraded one after another.
 
 import type { SQL } from 'bun'

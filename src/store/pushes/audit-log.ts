@@ -1,4 +1,4 @@
-// The audit log of each push, appended to one table by whoever holds the lock of the push. Each entry names
+// The audit log of each push, appended to one table under the lock of the push. Each entry names
 // the one before it, and the push its last one.
 
 import {

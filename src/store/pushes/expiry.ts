@@ -1,6 +1,6 @@
 // How pushes end and go: those that ran out of time are written as expired, those expired long ago are
-// purged, those of an account that goes are removed or become anonymous, and those of a database that was set
-// back are lost. In small steps.
+// purged, those of a removed account are removed or become anonymous, and those of a restored database are
+// lost. In small steps.
 
 import type { Visit } from '../../domain/audit.ts'
 import { decideLapse, decideLoss, forward } from '../../domain/visits.ts'
@@ -16,7 +16,7 @@ const SOME = 100
 const STEP_MS = 20
 /** Entries of the logs that one step deletes. */
 const MOST_ENTRIES = 2_000
-/** For databases that nobody serves. */
+/** The batch size for databases that no node serves. */
 const MANY = 500
 
 const LIVE = 'expired_on IS NULL'
@@ -107,7 +107,7 @@ export function removeSomeOf(ownerId: number, { write, at }: Pick<Steps, 'write'
   })
 }
 
-/** Goes on while a step has only shortened a log. */
+/** Repeats a step that has only shortened a log. */
 async function untilRemoved(write: Steps['write'], step: () => Step<number | null>): Promise<number> {
   for (;;) {
     const removed = await write(step)
@@ -138,8 +138,7 @@ function* remove(ids: readonly number[], { at, skips }: { at: number; skips: boo
 }
 
 /**
- * Ends some of the pushes of a database that was set back, or came from a backup; `found` is 0 after the
- * last.
+ * Expires some pushes of a restored database as lost; `found` is 0 after the last.
  */
 export function* loseSome({
   now,

@@ -44,7 +44,7 @@ export function* findPush(lookup: Uint8Array): Step<StoredPush | null> {
   return found
 }
 
-/** Until the end of the transaction nobody else changes the push, or what belongs to it. */
+/** Locks the push and what belongs to it until the end of the transaction. */
 export function* lockPush(id: number): Step<StoredPush | null> {
   const [state, push] = yield* together(first(LOCK, id), first(FIND, id))
   return push && state && presentPush(push, state)
@@ -75,7 +75,7 @@ function* lockOneByOne(lookup: Uint8Array): Step<Locked> {
 
 /**
  * Locks several pushes that may end together, and returns those that there are, in the order of their ids.
- * `skips`: without those that somebody else has locked.
+ * `skips`: leaves out those that another transaction has locked.
  */
 export function* lockPushes(ids: readonly number[], { skips = false } = {}): Step<StoredPush[]> {
   const states = yield* skips ? LOCK_FREE(ids) : LOCK_SOME(ids)

@@ -102,7 +102,7 @@ function jitter(): number {
  * up.
  */
 const REST_MS = 1_000
-/** The same failure is told again only after this long, however often the store changes. */
+/** The same failure is logged again only after this long. */
 const SILENCE_MS = 600_000
 
 function createHealth(name: string, onChange: (sentence: string) => void) {

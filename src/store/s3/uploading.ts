@@ -85,7 +85,7 @@ export async function* cutUp(
   try {
     for await (const chunk of bytes)
       for (let rest = chunk; rest.length > 0; ) {
-        // A full part is handed on only when more bytes follow, because the last one is told apart.
+        // Sends a full part only when more bytes follow, because the last part is sent differently.
         if (length === filling.length) {
           const full: Cut = { buffer: filling, length, isLast: false }
           filling = null

@@ -1,5 +1,5 @@
 // The few values that are read from the XML of an S3-compatible store. Names of its elements are fixed and
-// never nested in themselves. Each text is read once, whatever stands in it: a store could send elements that
+// never nested in themselves. Each text is read once, whatever it contains: a store could send elements that
 // never end.
 
 const ENTITIES: Record<string, string> = {

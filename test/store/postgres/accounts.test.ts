@@ -48,7 +48,7 @@ postgres.describe('two nodes', () => {
   const addSession = (node: PostgresNode, hash: Buffer, tested = 'x') =>
     untilDone(() => node.sessions.addSession({ accountId: id, hash, visit: VISIT, tested }))
 
-  test('an address gets one account, and every other node is told of the conflict', async () => {
+  test('an address gets one account, and every other node gets a conflict', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const account = { email: `${round}@example.org`, passwordHash: 'x', isAdmin: false }
       const tries = await onBoth(async (node) => (await node.accounts.addAccount(account)).email)
@@ -329,7 +329,7 @@ postgres.describe('two nodes', () => {
     expect(await opened.query('SELECT 1 FROM push_labels')).toEqual([])
   })
 
-  test('no push of before a reset stays with the account, however creates race with it', async () => {
+  test('no push made before a reset stays with the account, however creates race with it', async () => {
     for (let round = 0; round < 5; round += 1) {
       await nodes[0].accountLinks.addLink({ hash: hashOf(9), purpose: 'reset', ...BY_SERVER, accountId: id })
       const create = (n: number) =>

@@ -142,7 +142,7 @@ postgres.describe('files in one bucket', () => {
     const store = await makeNode('one').open()
     const push = await pushFile(store, 'aa1')
     const file = await store.files.open('aa1')
-    // A sequence goes on also when the transaction fails.
+    // A sequence keeps its value when the transaction is rolled back.
     await query('CREATE SEQUENCE tried')
     await query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN PERFORM nextval('tried'); RAISE 'refused'; END $$`)
@@ -158,10 +158,10 @@ postgres.describe('files in one bucket', () => {
     })
   })
 
-  test('that a node which died was about to remove are removed by another one later', async () => {
+  test('that a dead node had leased for removal are removed by another node after the lease', async () => {
     const store = await makeNode('one').open()
     await store.files.keepFile('aa1', sealed())
-    // Taken, and never settled.
+    // Leased by a node that died.
     await query('UPDATE files_due SET at = $1, push_id = 0, node = NULL', [clock.now() + MINUTE])
     expect(await store.files.removeDue()).toBe(0)
     clock.advance(MINUTE)
@@ -171,7 +171,7 @@ postgres.describe('files in one bucket', () => {
     ).toEqual([])
   })
 
-  test('that one node reads are removed by another only after that, and then at once gone for all', async () => {
+  test('are removed by another node only after a running download has ended', async () => {
     const [first, second] = [await makeNode('one').open(), await makeNode('two').open()]
     const push = await pushFile(first, 'aa1')
     const file = await first.files.open('aa1')
@@ -187,7 +187,7 @@ postgres.describe('files in one bucket', () => {
     expect(await first.files.open('aa1')).toBeNull()
   }, 300_000)
 
-  test('an upload stays as long as its node lives, whatever the other nodes do', async () => {
+  test('an upload stays as long as its node is alive, whatever other nodes do', async () => {
     const [first, two] = [await makeNode('one').open(), makeNode('two')]
     await first.files.keepFile('aa1', sealed())
     await close(await two.open())
@@ -197,7 +197,7 @@ postgres.describe('files in one bucket', () => {
     expect((await second.pushes.findSealedPush(push.lookup))?.sealed?.files).toHaveLength(1)
   })
 
-  test('an upload of a node that is gone goes, and no push can name it afterwards', async () => {
+  test('an upload of a dead node is removed, and no push can take it afterwards', async () => {
     const [first, second] = [await makeNode('one').open(), await makeNode('two').open()]
     await first.files.keepFile('aa1', sealed())
     await query("UPDATE files_due SET node = '\\x0102' WHERE id = 'aa1'")
@@ -209,7 +209,7 @@ postgres.describe('files in one bucket', () => {
     expect(await first.health.countPushes()).toEqual({ live: 0, expired: 0 })
   }, 300_000)
 
-  test('are in the same place for nodes that start for the first time at once', async () => {
+  test('are in the same folder of the bucket when several nodes start for the first time at once', async () => {
     const nodes = await Promise.all(['one', 'two', 'three'].map((name) => makeNode(name).open()))
     const [first, , third] = nodes
     if (first === undefined || third === undefined) throw new Error('three nodes')
@@ -217,14 +217,14 @@ postgres.describe('files in one bucket', () => {
     expect(await third.files.has({ id: 'aa1', size: SIZE })).toBe(true)
   }, 300_000)
 
-  test('another bucket is refused while a node serves, also before the first file', async () => {
+  test('a node with another bucket is refused while a node serves, even before the first file', async () => {
     await makeNode('one').open()
     const place = { ...ours().place, prefix: 'elsewhere/' }
     const elsewhere = makeNode('two').open({ ...ours(), place })
     await expect(elsewhere).rejects.toThrow(/^The node one serves .* in the bucket .*the same --files-url/)
   }, 300_000)
 
-  test('keep nodes from a bucket that was left, while one node serves or files are needed', async () => {
+  test('keep nodes from returning to a former bucket while a node serves or files are needed', async () => {
     const place = { ...ours().place, prefix: `left${prefix}/` }
     const left = { ...ours(), place }
     const [one, two] = [makeNode('one'), makeNode('two')]
@@ -247,7 +247,7 @@ postgres.describe('files in one bucket', () => {
     await one.open(left)
   }, 300_000)
 
-  test('go into a bucket that failed at the first start, also when the node that began first is gone', async () => {
+  test('go into a bucket that failed at the first start, even after the first node has stopped', async () => {
     const [first, second] = await openWithoutBucket()
     await close(first)
     await second.files.keepFile('aa1', sealed())
@@ -264,7 +264,7 @@ async function openWithoutBucket(): Promise<[OpenedStore, OpenedStore]> {
 }
 
 postgres.describe('files on a disk', () => {
-  test('are served by one node; a second one is refused, in any way, and told what to do', async () => {
+  test('are served by one node, and a second one is refused with the remedy', async () => {
     const one = makeNode('one')
     await pushFile(await one.open('disk'), 'aa1')
     const two = makeNode('two')
@@ -295,7 +295,7 @@ postgres.describe('files on a disk', () => {
     expect(existsSync(join(one.dataDir, 'files', 'aa', 'aa1'))).toBe(true)
   })
 
-  test('a bucket takes over when no push needs the disk, and the disk was cleared', async () => {
+  test('a bucket replaces the disk once no push needs its files and they were removed', async () => {
     const one = makeNode('one')
     const store = await one.open('disk')
     await store.files.keepFile('aa1', sealed())
@@ -314,7 +314,7 @@ postgres.describe('files on a disk', () => {
 })
 
 postgres.describe('nodes that expire and purge at once', () => {
-  test('end each push once, at the moment at which it was due, and leave nothing of it', async () => {
+  test('end each push once, at the time it was due, and leave nothing of it', async () => {
     const nodes = [patient(await makeNode('one').open()), patient(await makeNode('two').open())] as const
     const share = { addresses: [Buffer.alloc(16, 1)] as [Buffer], bytes: 1, limits: { pushes: 0, bytes: 0 } }
     // A few at a time: one that had waited for too long would be in doubt.
@@ -349,7 +349,7 @@ postgres.describe('nodes that expire and purge at once', () => {
     for (const table of ['pushes', 'audit_entries']) expect(await query(`SELECT * FROM ${table}`)).toEqual([])
   }, 300_000)
 
-  test('destroy nothing by a clock in doubt, and list what it has ended', async () => {
+  test('destroy nothing while the clock is in doubt, but list its pushes as expired', async () => {
     const one = makeNode('one')
     const before = await one.open()
     const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
@@ -372,7 +372,7 @@ postgres.describe('nodes that expire and purge at once', () => {
     expect(await query('SELECT * FROM push_secrets')).toHaveLength(0)
   })
 
-  test('a log that is longer than a step is purged with its push', async () => {
+  test('a log that is too long for one step is purged with its push', async () => {
     const store = await makeNode('one').open()
     const { id } = await storePush({ store, clock }, { expireAfterViews: 5 })
     await store.pushes.expirePush({ id, visit: VISIT })

@@ -51,7 +51,7 @@ postgres.describe('many at once', () => {
     expect(await opened.nodes[1].idempotencyKeys.findKey(keyOf(3).lookup)).toBeNull()
   })
 
-  test('of creates that counts a push with a used key in vain refuses nobody for it', async () => {
+  test('of creates with a used key refuses no other create for the push that it did not store', async () => {
     const addresses: [Buffer] = [Buffer.alloc(16, 1)]
     const share = { addresses, bytes: 1, limits: { pushes: 1, bytes: 0 } }
     await make({}, { idempotency: keyOf(1) })

@@ -86,7 +86,7 @@ postgres.describe('two nodes share', () => {
       expect(await sign(1, true)).toEqual({ true: 1 })
     })
 
-    test('the rows name nobody', async () => {
+    test('the rows contain no names or addresses', async () => {
       await sign(1, false, { email: 'my password' })
       const rows = await opened.query<{ name: string }>('SELECT name FROM spent_points')
       for (const { name } of rows) expect(name).toMatch(/^[\w-]{22}$/)

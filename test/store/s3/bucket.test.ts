@@ -142,7 +142,7 @@ describe('a store that fails for a moment', () => {
   })
 })
 
-describe('a store that goes on failing', () => {
+describe('a store that keeps failing', () => {
   test('refuses files at once after the first failure, says why once, and works again by itself', async () => {
     const { files, report } = open({ patience: LITTLE_PATIENCE })
     await files.put('aa1', arriving(Buffer.from('sealed')))
@@ -203,7 +203,7 @@ describe('a store that goes on failing', () => {
     expect(await files.has({ id: 'aa1', size: 1 }).catch(codeOf)).toBe('files_unreachable')
   })
 
-  test('because of a wrong key or a wrong bucket is told apart by a real server', async () => {
+  test('because of a wrong key differs from one because of a wrong bucket on a real server', async () => {
     const { credentials, place } = bucket.settings
     const put = async (changes: Changes) => {
       await open(changes)

@@ -102,7 +102,7 @@ test('elements that never end are read once', async () => {
   expect(valueIn('<KeyToo>b</KeyToo><Key x="1">&lt;&amp;&other;</Key>', 'Key')).toBe('<&&other;')
 })
 
-test('a redirect is not followed, and where it leads is told in one line', async () => {
+test('a redirect is not followed, and its target is reported in one line', async () => {
   let reached = 0
   const elsewhere = await listen((_, outgoing) => {
     reached += 1

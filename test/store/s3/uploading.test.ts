@@ -9,7 +9,7 @@ async function* bytesOf(...chunks: string[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield Buffer.from(chunk)
 }
 
-/** Buffers that are counted while somebody has them. */
+/** Buffers that are counted until they are released. */
 function openBuffers() {
   const buffers = createPartBuffers({ bytes: PART, most: 3, patience: 0 })
   let held = 0

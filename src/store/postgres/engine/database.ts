@@ -21,7 +21,7 @@ export type WorkOptions = { within?: number }
 export type Read = <T>(work: (session: Session) => Promise<T>, options?: WorkOptions) => Promise<T>
 
 /**
- * Within a transaction: `send` is for statements for whose rows nobody waits. The commit follows them at
+ * A session within a transaction. `send` does not wait for the rows of its statement; the commit follows at
  * once.
  */
 export type Changing = Session & { send(text: string, values: readonly unknown[]): void }
@@ -145,8 +145,8 @@ function pauseAfter(tries: number): number {
 }
 
 /**
- * Sends BEGIN with the first statement of the work and COMMIT with its last ones. Sets `isCommitSent`, because
- * after that a lost connection says nothing about the outcome.
+ * Sends BEGIN with the first statement of the work, and COMMIT with its last ones. Sets `isCommitSent`:
+ * from then on a lost connection leaves the outcome unknown.
  */
 async function attempt<T>(
   lane: Lane,

@@ -1,5 +1,5 @@
-// What went wrong at PostgreSQL: which failures pass by themselves, which end the connection, and what a
-// caller is told.
+// Classifies the errors of PostgreSQL: transient ones, those that end the connection, and the error that a
+// caller gets.
 
 import { DamageError, DomainError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
@@ -57,14 +57,14 @@ const LOST = /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)_|^ECONN|^EPIPE$|^ETIMEDOU
 const PASSING_STATES =
   /^(08...|40001|40P01|23505|23503|55P03|57014|57P0.|25P0[34]|25006|26000|53[03]00|53400)$/
 
-/** What the caller is told of a failure that no further attempt mends. */
+/** Returns the error for the caller after a failure that no retry mends. */
 export function explainFailure(cause: unknown): unknown {
   const state = stateOf(cause)
   if (state === DISK_FULL)
     return new DomainError('disk_full', 'The disk of the database server is full; nothing was stored.')
   if (state === '' || !(cause instanceof Error)) return cause
   if (DAMAGED.test(state)) return new DamageError(`its database (${serverText(cause.message)})`, 'server')
-  // A function of somebody may say anything, with values of rows. Errors about data quote it.
+  // The message of a user-defined function, or of an error about data, may quote values of rows.
   if (RAISED.test(state)) return new StatementError(state, REFUSED)
   const said = serverText(DATA.test(state) ? cause.message.replace(/".*"/s, '"…"') : cause.message)
   return new StatementError(state, state === '42501' ? `${said}. ${GRANT}` : said)

@@ -33,7 +33,7 @@ type Waiter = { give: (lane: Promise<Open>) => void; end: number }
 
 const OPEN_MS = 2500
 const LOOK_MS = 100
-/** Work that was begun in time has at least this long. */
+/** The least time for work that got its connection before the deadline. */
 const LEAST_MS = 500
 const AT_REST = Number.POSITIVE_INFINITY
 
@@ -47,7 +47,7 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions) 
   const timer = setInterval(look, LOOK_MS)
   timer.unref()
 
-  /** Gives up the connections on which something takes too long, and refuses who waited for too long. */
+  /** Closes connections whose work timed out, and rejects waiters past their deadline. */
   function look(): void {
     const now = performance.now()
     for (const lane of open) if (lane.until < now) lane.close()
@@ -84,7 +84,7 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions) 
     }
   }
 
-  /** The connection is lost, or was given up. */
+  /** Closes a connection that is lost or timed out, and forgets it. */
   function drop(lane: Open): void {
     if (!lane.isOpen) return
     lane.isOpen = false
@@ -94,7 +94,7 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions) 
     passOn()
   }
 
-  /** Somebody else may open the connection that somebody has lost. */
+  /** Lets the next waiter open a connection in place of a lost one. */
   function passOn(): void {
     const next = waiting.shift()
     next?.give(acquire(next.end))
@@ -126,7 +126,7 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions) 
     try {
       return await work(lane)
     } catch (cause) {
-      // What ended one has usually ended the others.
+      // The cause that ended this connection has usually ended the idle ones too.
       if (endsConnection(cause)) for (const one of [lane, ...idle]) drop(one)
       throw cause
     } finally {

@@ -33,7 +33,7 @@ export function createSteps({ read, transact, onEffect }: StepsOptions): Steps &
   return { read: glance, glance, write, isRemote: true }
 }
 
-/** `enter` throws where somebody uses the rows; `within`: milliseconds, however many rows there are. */
+/** `enter` throws while another process uses the rows. `within`: the timeout in milliseconds. */
 export function createAlone({
   transact,
   enter,
@@ -53,8 +53,7 @@ export function createAlone({
 }
 
 /**
- * Runs a step within a transaction that something else began. Sends what nobody waits for without waiting for
- * its answer.
+ * Runs a step within an open transaction. Sends blind statements without waiting for their answers.
  */
 export async function drive<T>(
   step: Step<T>,

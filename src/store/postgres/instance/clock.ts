@@ -1,5 +1,5 @@
-// The clock of a node: that of the database server, which all nodes share, as this node estimates it between
-// two looks. So it does not matter whether the clocks of the nodes differ.
+// The clock of a node: an estimate of the database server's clock, which all nodes share. So the clocks of
+// the nodes may differ.
 
 import { type Clock, createClock, type Doubt } from '../../../domain/clock.ts'
 import { HOUR, type Now, SECOND, type Uptime } from '../../../domain/time.ts'
@@ -53,7 +53,7 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
 /**
  * Each reading arrives some time after it was taken, so the latest of several estimates is the most exact
  * one. The estimates of two nodes differ by the delay of their quickest readings, which is less than the time
- * between two requests of a client. Older readings are forgotten, because clocks drift and are set back.
+ * between two requests of a client. Older readings are forgotten, because clocks drift and are corrected.
  */
 function estimateClock(first: number, uptime: Uptime) {
   let kept = { offset: first - uptime(), before: first - uptime(), since: uptime() }

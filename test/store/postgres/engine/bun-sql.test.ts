@@ -118,7 +118,7 @@ postgres.describe('the client of Bun', () => {
     await pool.close({ timeout: 0 })
   }, 300_000)
 
-  test('tells a reserved connection that it was ended, and never goes on over another (oven-sh/bun#30947)', async () => {
+  test('rejects queries of a reserved connection that ended, and never moves them to another (oven-sh/bun#30947)', async () => {
     const reserved = await sql.reserve()
     await reserved`BEGIN`
     endAtOnce([await pidOf(reserved)])
@@ -151,7 +151,7 @@ postgres.describe('the client of Bun', () => {
     expect(row).toEqual({ slept: '' })
   }, 300_000)
 
-  test('goes on after an error of a statement, also among others that were sent with it (oven-sh/bun#22395)', async () => {
+  test('continues after an error of a statement, also among others in the same pipeline (oven-sh/bun#22395)', async () => {
     await sql`CREATE TEMP TABLE single (n int PRIMARY KEY)`
     const sent = [1, 1, 2].map(async (n) => await sql`INSERT INTO single VALUES (${n})`)
     expect((await Promise.allSettled(sent)).map(({ status }) => status)).toEqual([
@@ -163,7 +163,7 @@ postgres.describe('the client of Bun', () => {
     expect(row).toEqual({ rows: 2 })
   })
 
-  test('frees a connection whose reservation nobody waits for any more, when it is closed (oven-sh/bun#39451)', async () => {
+  test('frees a connection whose reservation was abandoned, when it is closed (oven-sh/bun#39451)', async () => {
     const pool = open(1)
     const first = await pool.reserve()
     const pid = await pidOf(first)

@@ -1,5 +1,5 @@
-// Connections to PostgreSQL over a network that swallows, stalls and resets: nobody waits for ever, and all
-// goes on once the network is whole again.
+// Connections to PostgreSQL over a network that drops answers, stalls and resets: every wait times out, and
+// requests succeed again once the network works.
 
 import { expect, test } from 'bun:test'
 import { isDomainError } from '../../../../src/domain/errors.ts'
@@ -41,7 +41,7 @@ postgres.describe('a network', () => {
   const failureOf = (work: Promise<unknown>) => work.catch((cause: unknown) => cause)
 
   test.concurrent.each(FAILING)(
-    'that is cut for a while (%s) loses nothing acknowledged and writes nothing twice',
+    'that fails for a while (%s) loses nothing acknowledged and writes nothing twice',
     async (way) => {
       const { proxy, addNote, countNotes, close } = await open()
       let acknowledged = 0
@@ -81,7 +81,7 @@ postgres.describe('a network', () => {
     300_000,
   )
 
-  test.concurrent('that stays cut refuses everybody in time; the loss and the return are told once', async () => {
+  test.concurrent('that stays cut refuses every caller before its deadline, and the loss and the return are reported once each', async () => {
     const { proxy, addNote, told, close } = await open()
     await addNote(1)
     proxy.set('stall')
@@ -96,7 +96,7 @@ postgres.describe('a network', () => {
     await close()
   }, 300_000)
 
-  test.concurrent('over which the database was not reached yet keeps nobody for ever either', async () => {
+  test.concurrent('that stalls before the first connection times out too', async () => {
     const { proxy, database, addNote, countNotes, close } = await open()
     proxy.set('stall')
     const look = database.read(({ query }) => query('SELECT 1'))
@@ -107,7 +107,7 @@ postgres.describe('a network', () => {
     await close()
   }, 300_000)
 
-  test.concurrent('that fails while the outcome of a transaction is unknown has it refused in time', async () => {
+  test.concurrent('that stalls after a COMMIT leaves the transaction in doubt within its deadline', async () => {
     const { proxy, addNote, close } = await open()
     const stop = startStopwatch()
     const lost = proxy.swallowAfter('COMMIT').then(() => proxy.set('stall'))
@@ -119,7 +119,7 @@ postgres.describe('a network', () => {
     await close()
   }, 300_000)
 
-  test.concurrent('that keeps a COMMIT for good leaves the transaction in doubt in time', async () => {
+  test.concurrent('that holds back a COMMIT leaves the transaction in doubt within its deadline', async () => {
     const { proxy, addNote, close } = await open()
     void proxy.holdFrom('COMMIT')
     const stop = startStopwatch()

@@ -41,7 +41,7 @@ describe('a PostgreSQL server', () => {
     })
   }, 300_000)
 
-  test('that is too old, or a standby, is told with what helps', () => {
+  test('that is too old, or a standby, is refused with the remedy', () => {
     const facts = { version: '15.6', versionNumber: 150_006, isStandby: false, fsync: true }
     expect(findServerProblems(facts)).toEqual([])
     expect(findServerProblems({ ...facts, version: '12.9', versionNumber: 120_009 })).toEqual([
@@ -72,7 +72,7 @@ describe('a PostgreSQL server', () => {
   })
 
   test('runs no function of another user who may create some in the database', async () => {
-    // Before version 15, everybody may. An operator that fits better than the server's own is preferred to
+    // Before version 15, every user may. An operator that fits better than the server's own is preferred to
     // it.
     await cluster().run('CREATE ROLE neighbour; GRANT CREATE ON SCHEMA public TO neighbour')
     await cluster().run(`SET ROLE neighbour; SET search_path = public;

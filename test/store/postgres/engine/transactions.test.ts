@@ -93,7 +93,7 @@ postgres.describe('a transaction', () => {
       expect(await it.database.transact(addNote(6))).toBe('note 6')
     })
 
-    test('on a full disk is told so, and nothing is stored', async () => {
+    test('on a full disk is refused with disk_full, and nothing is stored', async () => {
       const fail = await failTimes(9, '53100')
       const work = async (session: Session) => {
         await addNote(2)(session)
@@ -103,14 +103,14 @@ postgres.describe('a transaction', () => {
       expect(await it.countNotes()).toBe(1)
     })
 
-    test('again and again is refused after six tries, and the values of rows are not in the error', async () => {
+    test('repeatedly is refused after six tries, and the error quotes no values of rows', async () => {
       const failure = await it.database.transact(addNote(1)).catch((cause: unknown) => cause)
       expect(failure).toMatchObject({ code: 'overloaded' })
       expect(runs).toBe(7)
       expect(String(failure)).not.toContain('(n)=(1)')
     })
 
-    test('by a mistake of its own is rolled back', async () => {
+    test('because its own code throws is rolled back', async () => {
       await expect(
         it.database.transact(async (session) => {
           await addNote(2)(session)
@@ -120,7 +120,7 @@ postgres.describe('a transaction', () => {
       expect(await it.countNotes()).toBe(1)
     })
 
-    test('and goes on as if nothing was is not acknowledged', async () => {
+    test('but ignores the failed statement is rolled back and not acknowledged', async () => {
       const work = async (session: Session) => {
         await addNote(2)(session)
         await session.query('SELECT 1 / 0').catch(() => undefined)
@@ -130,21 +130,21 @@ postgres.describe('a transaction', () => {
       expect(await it.countNotes()).toBe(1)
     })
 
-    test('over its data tells nobody what that was', async () => {
+    test('over its data keeps the data out of the error', async () => {
       const cast = it.database.read(({ query }) => query('SELECT $1::text::int', ['my "secret" password']))
       const failure = await cast.catch((cause: unknown) => cause)
       expect(failure).toMatchObject({ errno: '22P02' })
       expect(Bun.inspect(failure)).not.toMatch(/secret|password/)
     })
 
-    test('may not use a table says whom to grant what', async () => {
+    test('for want of a privilege names the grant that is missing', async () => {
       await it.direct.transact((session) => session.query("SELECT 'x'"))
       const forbidden = it.database.read((session) => session.query('SELECT * FROM pg_authid'))
       await expect(forbidden).rejects.toThrow('Grant the user of --database-url')
     })
   })
 
-  test('that waits for another in the opposite order runs again, and both happen', async () => {
+  test('that deadlocks with another runs again, and both commit', async () => {
     await it.database.transact(addNote(2))
     const met = Promise.withResolvers<void>()
     let first = 0
@@ -160,7 +160,7 @@ postgres.describe('a transaction', () => {
     expect(await Promise.all(both)).toEqual([1, 2])
   }, 300_000)
 
-  test('whose table another node has migrated meanwhile runs again, with its statements prepared anew', async () => {
+  test('whose table another node has just migrated runs again with new prepared statements', async () => {
     const readAll = () =>
       it.database.transact((session) => session.query('SELECT * FROM notes WHERE n = $1', [1]))
     expect(Array.from(await readAll())).toEqual([{ n: 1 }])
@@ -168,7 +168,7 @@ postgres.describe('a transaction', () => {
     expect(Array.from(await readAll())).toEqual([{ n: 1, said: 'x' }])
   })
 
-  test('that takes longer than its caller can wait is refused when the time is over, and did not happen', async () => {
+  test('that exceeds its timeout is refused and rolled back', async () => {
     const slow = async (session: Session) => {
       await addNote(2)(session)
       await session.query('SELECT pg_sleep(2.5)')
@@ -180,7 +180,7 @@ postgres.describe('a transaction', () => {
     expect(await it.countNotes()).toBe(2)
   }, 300_000)
 
-  test('that is more than there are connections waits for its turn', async () => {
+  test('waits for a connection when all are in use', async () => {
     const notes = Array.from({ length: 64 }, (_, n) => it.database.transact(addNote(n + 2)))
     await Promise.all(notes)
     expect(await it.countNotes()).toBe(65)

@@ -49,7 +49,7 @@ describe('the clock of a node', () => {
     }
   })
 
-  test('follows a server whose clock was set back, once its own time has come there', () => {
+  test('follows a server whose clock was turned back, once that has caught up', () => {
     const { read, pass, setBack, clock, behind } = start()
     pass(MINUTE)
     read(1)

@@ -166,7 +166,7 @@ postgres.describe('the clock', () => {
     await (await node.open()).close()
   })
 
-  test('that jumped ahead is doubted after a restart too, until one node is told that it is right', async () => {
+  test('that jumped ahead stays in doubt after a restart, until it is confirmed on one node', async () => {
     const node = makeNode()
     await (await node.open()).close()
     nodes.clock.set(nodes.clock.now() + 30 * DAY)

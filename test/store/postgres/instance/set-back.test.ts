@@ -1,5 +1,5 @@
-// A database that was set back or moved, and a data folder that was copied: which node stops serving, and
-// what makes it serve again.
+// Restored or moved databases and copied data folders: which node stops serving, and what makes it serve
+// again.
 
 import { expect, test } from 'bun:test'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
@@ -28,7 +28,7 @@ async function runExpireAll(connect = nodes.database.connect) {
   return expireAll(database, { visit, onProgress, now: nodes.clock.now() }).finally(database.close)
 }
 
-/** The rows of the nodes of now, as a dump keeps them. */
+/** Saves the rows of the nodes, as a dump does. */
 const keep = () => query('CREATE TABLE public.kept AS SELECT * FROM nodes')
 const marks = async () => JSON.stringify(await query('SELECT id, mark FROM nodes ORDER BY id'))
 async function nextMark(): Promise<void> {
@@ -40,18 +40,18 @@ const setBack = () =>
   query(`SELECT FROM instance FOR UPDATE; DELETE FROM nodes; INSERT INTO nodes SELECT * FROM public.kept;
     SELECT pg_sleep(0.3)`)
 
-postgres.describe('a database that was set back', () => {
-  test('is not served any more by each node that knows of a later state', async () => {
+postgres.describe('a database that was restored to an earlier state', () => {
+  test('is refused by each node that has written a later state', async () => {
     const [one, two] = [await makeNode().open(), await makeNode().open({ beatMs: 1e9 })]
     await keep()
-    // Twice: after a heartbeat whose end was not known, the node takes the mark before it for its own, too.
+    // Twice, because after a heartbeat of unknown outcome the node also accepts the mark before it.
     for (const _ of ['once', 'twice']) await nextMark()
     await setBack()
     await isRefused(one)
     expect(refusalOf(one)).toContain(SET_BACK)
     expect(refusalOf(one)).toContain('oncebox expire-all')
     await expect(one.health.countPushes()).rejects.toMatchObject({ code: 'overloaded' })
-    // The other one has written nothing since.
+    // The other node has written nothing since the dump.
     expect(await two.health.countPushes()).toEqual({ live: 0, expired: 0 })
     expect(refusalOf(two)).toBeNull()
     for (const store of [one, two]) await store.close()
@@ -69,7 +69,7 @@ postgres.describe('a database that was set back', () => {
     await store.close()
   })
 
-  test('is not served by a node that starts, nor one that lacks the row of the node', async () => {
+  test('is refused at the start of a node, also when the row of the node is missing', async () => {
     const node = makeNode()
     const store = await node.open()
     await keep()
@@ -80,7 +80,7 @@ postgres.describe('a database that was set back', () => {
     await expect(node.open()).rejects.toThrow(SET_BACK)
   })
 
-  test('is served again after expire-all, in which every push has expired', async () => {
+  test('is served again after expire-all, which expires every push', async () => {
     const node = makeNode()
     const store = await node.open()
     const account = await untilDone(() =>
@@ -123,8 +123,8 @@ postgres.describe('a database that was set back', () => {
   }, 60_000)
 })
 
-postgres.describe('a heartbeat whose end is not known', () => {
-  test('leaves either mark, and both are known at the next start', async () => {
+postgres.describe('a heartbeat whose outcome is unknown', () => {
+  test('leaves one of two marks, and the next start accepts both', async () => {
     const node = makeNode()
     await (await node.open()).close()
     const note = JSON.parse(readFileSync(node.note, 'utf8'))
@@ -162,7 +162,7 @@ postgres.describe('a data folder that was copied', () => {
 })
 
 postgres.describe('a restored copy of a database', () => {
-  test('is refused until it is said what it is, and then leaves the nodes and files of its original alone', async () => {
+  test('is refused until expire-all, and then leaves the nodes and files of its original alone', async () => {
     const [node, trial] = [makeNode(), makeNode()]
     const before = await node.open()
     const keepFile = (store: OpenedStore, id: string) =>
@@ -192,7 +192,7 @@ postgres.describe('a restored copy of a database', () => {
     await original.close()
   }, 60_000)
 
-  test('is served after --accept-database where nothing is missing', async () => {
+  test('is served after --accept-database if it lacks nothing', async () => {
     const node = makeNode()
     const store = await node.open()
     await store.close()

@@ -106,7 +106,7 @@ test.each([
   expect(mayPass).toBe(true)
 })
 
-test('a database that was emptied under its nodes is told in words', () => {
+test('a database that was emptied under its nodes is reported in plain words', () => {
   const parsed = databaseUrl('postgres://a@db/d')
   if ('problem' in parsed) throw new Error(parsed.problem)
   const words = { code: 'ERR_POSTGRES_SERVER_ERROR', errno: '42P01' }
