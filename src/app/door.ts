@@ -41,7 +41,7 @@ import { createRoutes, type ServedParts } from './routes.ts'
 
 type DoorOptions = ServedParts & {
   branding: Branding
-  /** Null without --metrics-listen. */
+  /** The metrics; null without --metrics-listen. */
   metrics: Metrics | null
   listAddresses: Network['listAddresses']
   /** The addresses that the server listens on. */

@@ -20,7 +20,7 @@ type HealthOptions = Pick<Logging, 'findLogProblem'> & {
   version: string
   store: OpenedStore
   services: Services
-  /** Null without --metrics-listen. */
+  /** The metrics; null without --metrics-listen. */
   metrics: Metrics | null
   tls: Tls | null
   backups: Backups | null

@@ -55,7 +55,7 @@ export async function importCommand(wish: ImportWish, ports: ImportPorts) {
 
 function warningsOf({ storage }: ImportWish): string[] {
   if (storage === null || statSync(storage, { throwIfNoEntry: false })?.isDirectory()) return []
-  return [`There is no folder ${storage}, so that no push with files can come.`]
+  return [`The folder ${storage} does not exist, so pushes with files cannot be imported.`]
 }
 
 async function openDatabase(wish: ImportWish, { readFile }: ImportPorts): Promise<ForeignDatabase> {

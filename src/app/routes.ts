@@ -41,7 +41,7 @@ export type ServedParts = {
   lookAtHealth: LookAtHealth
   /** The authority that devices have to trust; null without --tls auto. */
   authority: Authority | null
-  /** Null without --backup-dir. */
+  /** The scheduled backups; null without --backup-dir. */
   backups: Backups | null
 }
 

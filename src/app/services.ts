@@ -53,7 +53,7 @@ export type ServicesOptions = {
   config: Config
   store: OpenedStore
   log: Log
-  /** Null without --metrics-listen. */
+  /** The metrics; null without --metrics-listen. */
   metrics: Metrics | null
   appearance: Pick<Appearances, 'inEffect'>
   listAddresses: Network['listAddresses']

@@ -43,7 +43,7 @@ export type AccountLink = {
   /** The address that the account gets; null when the person who opens the link chooses it. */
   email: string | null
   isAdmin: boolean
-  /** For a reset: whether it also turns off the second factor. */
+  /** Whether a reset also turns off the second factor. */
   endsTwoFactor: boolean
   /** The administrator who created it; null for a setup link. */
   createdBy: number | null
@@ -93,7 +93,7 @@ export const ACCOUNT_LINK_LIFETIME: Record<AccountLinkPurpose, number> = {
 export type ApiToken = {
   id: number
   name: string
-  /** The first characters of the token, to tell it from others; '' for an imported one. */
+  /** The first characters of the token, which identify it in lists; '' for an imported one. */
   prefix: string
   createdAt: number
   lastUsedAt: number | null

@@ -1,4 +1,4 @@
-// The audit log of a push: what is recorded about each visit.
+// The audit log of a push: the records of its visits, and which of them are kept.
 
 import { authorityOf } from '../text/web-address.ts'
 import type { Account } from './account.ts'

@@ -1,4 +1,4 @@
-// The nonce of a page, with which its button works once.
+// The nonce of a page, which lets its button work once.
 
-/** Spent in the same commit as what the button does. `lapsesAt`: milliseconds since 1970. */
+/** A nonce, spent in the same commit as the button's action. `lapsesAt`: milliseconds since 1970. */
 export type PageNonce = { text: string; lapsesAt: number }

@@ -29,7 +29,7 @@ export type Push = WrongTries & {
   views: number
   /** The time of the last counted view; 0 before the first one, and for views of older versions. */
   lastViewedAt: number
-  /** Null for a url push whose creator did not choose: viewers may not delete it. */
+  /** Whether viewers may delete it; null means no, for a url push whose creator did not choose. */
   deletableByViewer: boolean | null
   retrievalStep: boolean
   /** Whether recipients see the address of the owner's account, while the server allows that. */

@@ -1,5 +1,5 @@
-// What each visit does to a push, and its audit entry. The store reads the push, asks here, and writes the
-// change; it decides nothing by itself.
+// Decides the effect of each visit on a push, and its audit entry. The store reads the push, asks here, and
+// writes the change; it decides nothing by itself.
 
 import type { Account } from './account.ts'
 import type { AuditKind, Visit } from './audit.ts'

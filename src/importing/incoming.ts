@@ -1,12 +1,12 @@
-// What another server gives up: accounts and pushes on their way into this one, as its reader finds them.
+// Accounts and pushes of another server, as its reader finds them.
 
 import type { EntryToImport } from '../domain/audit.ts'
 import type { PushKind } from '../domain/push.ts'
 
-/** A value that was sealed there: '' when it was empty, null when no key opens it. */
+/** A decrypted value of the other server: '' when it was empty, null when no key opens it. */
 export type Unsealed = string | null
 
-/** `open` yields the content once, and throws IncomingProblem when it is not as it was stored there. */
+/** A file to import. `open` yields the content once, and throws IncomingProblem when it is damaged. */
 export type FileToImport = {
   filename: string
   contentType: string
@@ -14,7 +14,7 @@ export type FileToImport = {
   open: () => AsyncIterable<Uint8Array>
 }
 
-/** `id` is the other server's. Times are milliseconds since 1970. */
+/** A push to import. `id` is the other server's. Times are milliseconds since 1970. */
 export type IncomingPush = {
   id: number
   urlToken: string
@@ -33,7 +33,7 @@ export type IncomingPush = {
   expiredOn: number | null
   deletableByViewer: boolean | null
   retrievalStep: boolean
-  /** Oldest first, without those of a kind that is not known here. */
+  /** The audit log, oldest entry first, without entries of unknown kinds. */
   entries: EntryToImport[]
   files: FileToImport[]
 }
@@ -41,12 +41,12 @@ export type IncomingPush = {
 export type IncomingAccount = {
   id: number
   email: string
-  /** bcrypt. */
+  /** The password's bcrypt hash. */
   passwordHash: string
-  /** '' without one. */
+  /** The API token; '' without one. */
   apiToken: string
   isAdmin: boolean
-  /** Locked there, or never confirmed. */
+  /** Whether it was locked there, or never confirmed. */
   isStopped: boolean
   /** The secret of the second factor, in base32; null without one. */
   totp: { secret: Unsealed; lastStep: number | null } | null
@@ -59,21 +59,21 @@ export type Unreadable = { id: number; problem: string }
 export type IncomingSource = {
   /** The schema's version, for the report. */
   version: string
-  /** How many there are. */
+  /** The numbers of accounts and pushes. */
   pushes: number
   /** Whether any sealed value opens; null when there is none. */
   opens: boolean | null
-  /** Whether the published key, which everybody knows, has opened a value of what was read so far. */
+  /** Whether the published key has opened a value that was read so far. */
   hasDefaultKey(): boolean
-  /** Sentences for the operator about the source as a whole. */
+  /** Warnings for the operator about the source as a whole. */
   warnings: string[]
   readAccounts(): AsyncIterable<IncomingAccount>
-  /** In the order of their creation there. One after another: a push is not kept. */
+  /** Yields pushes in the order of their creation, without keeping them in memory. */
   readPushes(): AsyncGenerator<IncomingPush | Unreadable>
   close(): Promise<void>
 }
 
-/** Why one push or file cannot come; the rest can. */
+/** The reason why one push or file cannot be imported; the others can. */
 export class IncomingProblem extends Error {}
 
 export function isUnreadable(row: object): row is Unreadable {

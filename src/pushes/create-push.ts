@@ -85,8 +85,8 @@ export function createCreatePush(options: {
   }
 
   /**
-   * Rebuilds the first answer. What is not stored (name, note, files of an anonymous push) is the same in
-   * this request.
+   * Rebuilds the first answer. Values that are not stored (name, note, files of an anonymous push) equal
+   * those of this request.
    */
   async function repeat(wanted: NewPush, again: Repeat): Promise<CreatedPush> {
     const { made, upload } = again

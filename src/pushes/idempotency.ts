@@ -34,7 +34,7 @@ export type FirstAnswer = KeptAnswer & { push: StoredPush }
 
 /** One request with a key, which no other request may use until `end`. */
 export type KeyedAttempt = {
-  /** Null when the key is used for the first time. */
+  /** The earlier answer; null at the first use of the key. */
   made: FirstAnswer | null
   /** Searches again: another node may have used the key meanwhile. */
   find(): Promise<FirstAnswer | null>

@@ -260,7 +260,9 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     const said: string[] = []
     const nowhere = { ...wish, storage: join(folder, 'nowhere'), dataDir }
     await runImport(nowhere, NOW, (line) => said.push(line))
-    expect(said).toContain(`There is no folder ${nowhere.storage}, so that no push with files can come.`)
+    expect(said).toContain(
+      `The folder ${nowhere.storage} does not exist, so pushes with files cannot be imported.`,
+    )
     const second = await importReport({ ...wish, dataDir }, NOW)
     expect(second.pushes).toEqual({ live: 1, expired: 0, known: 1 })
   })

@@ -72,7 +72,7 @@ async function lookAtFolder(folder: DataFolder, { databaseUrl }: Config): Promis
     // A node may start with an empty folder.
     return (isNode ? warning : problem)(`There is no data folder at ${path}.`, remedy)
   }
-  if (!isFolder(path)) return problem(`${path} is no folder.`, 'Name a folder with --data-dir.')
+  if (!isFolder(path)) return problem(`${path} is not a folder.`, 'Name a folder with --data-dir.')
   becomeOwner(path)
   requireOwn(path, FOLDER)
   requireOwnContents(folder)
