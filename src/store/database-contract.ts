@@ -1,9 +1,9 @@
 // What an operator wants to know of the database server and the nodes, when rows are not in the data folder.
 
 export type NodeReport = {
-  /** Of its machine. */
+  /** The name of its machine. */
   name: string
-  /** Of its program. */
+  /** The version of its program. */
   version: string
   /** By the database's clock, in milliseconds since 1970. */
   startedAt: number
@@ -50,7 +50,7 @@ export type DatabaseReport = {
   isFull(): boolean
   /**
    * Why it gives this node no connections, in whole sentences for the operator; null while it does, or when
-   * nobody knows.
+   * the reason is unknown.
    */
   explainLoss(): string | null
   /** Whether the log tells already why requests and jobs are refused now. */

@@ -36,7 +36,7 @@ export type OutboxCounts = { waiting: number; failed: number }
 
 export type StoredWebhook = {
   id: number
-  /** Null: of the administrators, for the pushes of everybody. */
+  /** Null for a webhook of the administrators, which covers the pushes of all accounts. */
   accountId: number | null
   host: string
   /** URL and secret. */

@@ -40,7 +40,7 @@ export const LAST_ID = 'last_insert_rowid()'
 export type Effect = 'destroyed' | 'due' | 'queued'
 
 /**
- * `isBlind`: nobody waits for its rows. `also`: others that are sent with it; the answer is then the rows of
+ * `isBlind`: its rows are not awaited. `also`: other statements sent with it; the answer is then the rows of
  * each.
  */
 export type Ask = OneAsk & { also?: readonly OneAsk[] }
@@ -88,8 +88,8 @@ export type Steps = {
 }
 
 /**
- * Runs a step that only reads, and waits for nothing, because health is told while a disk hangs too. A power
- * cut may undo what it saw, so no other operation is given it.
+ * Runs a step that only reads, and waits for nothing, because health checks answer while a disk hangs too. A
+ * power cut may undo what it saw, so no other operation is given it.
  */
 export type Glance = <T>(step: () => Step<T>) => Promise<T>
 
@@ -97,7 +97,7 @@ export type Glance = <T>(step: () => Step<T>) => Promise<T>
 export type Run = <T>(step: Step<T>) => Promise<T>
 
 /**
- * Runs steps, with other work between them, in one transaction beside which nobody uses the rows. The work
+ * Runs steps, with other work between them, in one transaction that has the rows to itself. The work
  * may run several times.
  */
 export type Alone = <T>(work: (run: Run) => Promise<T>) => Promise<T>

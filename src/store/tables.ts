@@ -170,7 +170,7 @@ export const preferences = sqliteTable('preferences', {
   deletableByViewer: flag('deletable_by_viewer'),
   /** The public key of age for which the answers to its requests are encrypted. */
   recipient: text({ check: "recipient <> ''" }),
-  /** The types of events that it is told by mail, with a comma before and after each. */
+  /** The types of events that are mailed to it, with a comma before and after each. */
   mailEvents: text('mail_events', { check: "mail_events LIKE ',%,'" }),
   mailLanguage: text('mail_language', { check: 'length(mail_language) = 2' }).$type<Language>(),
 })
@@ -406,8 +406,8 @@ export const filesRead = sqliteTable('files_read', {
 })
 
 /**
- * `tag` names the folder of this database in a bucket. If `isBucket` is false, the files are on the disk of the
- * one process that serves. `mark` identifies that disk or bucket, and `address` names it in messages.
+ * `tag` names the folder of this database in a bucket. If `isBucket` is false, the files are on the disk of
+ * the one process that serves. `mark` identifies that disk or bucket, and `address` names it in messages.
  */
 export const bucketFolder = sqliteTable('bucket_folder', {
   id: one(),
@@ -458,7 +458,7 @@ export const spentPoints = sqliteTable('spent_points', {
 })
 
 /**
- * Where an account is told of its events; without an account, the administrators of the events of all.
+ * A receiver of the events of an account; without an account, of all events for the administrators.
  * `sealed` is the URL and the secret, and `events` lists types, with a comma before and after each.
  */
 export const webhooks = sqliteTable(

@@ -39,7 +39,7 @@ export function isCopy(name: string): boolean {
 
 /**
  * Makes the folder when it is missing, and closes it to other users. Throws `conflict` when it contains other
- * files, or when it or anything of ours in it belongs to another user.
+ * files, or when it or a file of Oncebox in it belongs to another user.
  */
 export function prepareDataFolder(folder: DataFolder, keyFile: string | null): void {
   prepare(folder, () => requireUsable(folder, keyFile))
@@ -93,7 +93,7 @@ export function requireDataFolder(folder: DataFolder): void {
 export const FOLDER: Belonging = { what: 'The data folder', flag: '--data-dir' }
 const CONTENT: Belonging = { what: 'In the data folder,', flag: null }
 
-/** Once the folder is closed, nobody else can put anything there. */
+/** Once the folder is closed, no other user can create files in it. */
 export function requireOwnContents(folder: DataFolder): void {
   requireOwn(folder.key, KEY_FILE)
   const { home, serving, files, reserve, tlsAuthority, tlsCertificate } = folder

@@ -48,7 +48,7 @@ function hold(lock: Database, { holder }: DataFolder): FolderLock {
     try {
       rmSync(holder, { force: true })
     } catch {
-      // A leftover note is harmless: it is read only while somebody holds the lock.
+      // A leftover note is harmless: it is read only while a process holds the lock.
     }
     lock.close()
   }

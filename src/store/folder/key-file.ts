@@ -44,7 +44,7 @@ function missing(path: string): DomainError {
   )
 }
 
-/** Never makes one. Throws `conflict` when it cannot be read, or belongs to somebody else. */
+/** Read-only: creates no key file. Throws `conflict` when it cannot be read, or belongs to another user. */
 export function readKeyFile(path: string): Keyring {
   return parseKeyFile(readKeyText(path))
 }
@@ -117,7 +117,7 @@ export function isReadableByOthers(path: string): boolean {
 
 /**
  * Why the next start could not use the key file; null while it holds the keys that the server opened it with.
- * The server goes on with these.
+ * The server continues with these keys.
  */
 export async function findKeyProblem(path: string, keyring: Keyring): Promise<string | null> {
   const remedy = `Put the right file back at ${path}, from your backup, before the next start: without it every push is lost.`

@@ -102,7 +102,7 @@ function removeEmpty(path: string, last: string): void {
     rmdirSync(path)
     if (path !== last) removeEmpty(dirname(path), last)
   } catch {
-    // Somebody has put something there meanwhile.
+    // Another process has created something there meanwhile.
   }
 }
 

@@ -13,7 +13,7 @@ import { isServed } from './folder-lock.ts'
 const MAX_BYTES = 256 * 1024
 
 /**
- * Only the owner may read it. Replaces an earlier one; `wx` opens nothing that somebody has put there
+ * Only the owner may read it. Replaces an earlier one; `wx` opens no file that another user has put there
  * meanwhile.
  */
 function writeNote(path: string, text: string): void {

@@ -30,9 +30,9 @@ export type CommonStoreOptions = {
     /** Milliseconds since the last use beyond which a start doubts the clock. */
     maxGap: number
   }
-  /** Is given a sentence for the operator. */
+  /** Receives a sentence for the operator. */
   onWarning: (warning: string) => void
-  /** Something failed in the background; the store goes on. */
+  /** Called when a background task fails; the store continues. */
   onError: (cause: unknown) => void
 }
 

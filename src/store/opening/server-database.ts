@@ -73,7 +73,7 @@ export async function holdsTables(address: DatabaseAddress): Promise<boolean> {
   return hasTables(await reach(address))
 }
 
-/** For a database that was set back. Migrates one that is older than the program. */
+/** Opens a restored database to expire its pushes. Migrates one that is older than the program. */
 export async function openExpiring(address: DatabaseAddress) {
   const connect = await reach(address)
   await migrate({ connect })

@@ -159,7 +159,7 @@ function openWriting({ database, folder, options }: Opening, clock: Clock) {
 }
 
 /**
- * Where a sync of a file means the same as SQLite's own. On macOS it takes more, and nobody has tried it on
+ * Whether fdatasync means the same as SQLite's own sync. On macOS it takes more, and it is untested on
  * Windows.
  */
 const SYNCS_APART = process.platform === 'linux'
@@ -182,7 +182,7 @@ function syncApart(database: Database, { shorten }: Checkpointer) {
     else if (await log.sync()) shorten()
   }
 
-  /** Who commits from now on waits for the disk in the commit: the thread answers nobody any more. */
+  /** From now on each commit waits for the disk itself, because the thread has ended. */
   async function close(): Promise<void> {
     database.run('PRAGMA synchronous = FULL')
     ending = log.close()

@@ -61,7 +61,7 @@ export type GroupCommitOptions = BatchOptions & {
   sync?: (() => Promise<void>) | undefined
   /** Notices in a long turn of the event loop that the sync under way has returned. */
   noticeSync?: (() => void) | undefined
-  /** Told of every batch that became durable. */
+  /** Called for every batch that became durable. */
   onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
   /** Makes the next batch write, even if its works do not. */
   forceWrite?: () => void

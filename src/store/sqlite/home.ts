@@ -19,8 +19,8 @@ const SERVING_TEXT =
 
 /**
  * Call this before opening a database that no process serves. Returns whether the log of a killed server was
- * removed. Takes the note of that server away otherwise, because whoever closes the database moves the log
- * into it.
+ * removed. Takes the note of that server away otherwise, because the process that closes the database moves
+ * the log into it.
  */
 export function takeLog(folder: DataFolder): boolean {
   const isLost = isLogLost(folder)

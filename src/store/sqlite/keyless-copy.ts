@@ -54,16 +54,16 @@ const BY_PUSH = {
   audit_entries: `${IN_LOGS} AND ${OF_PUSH}`,
 } satisfies Rows
 
-/** A push of an account that is missing becomes one of nobody. */
+/** A push whose account is missing becomes anonymous. */
 const OWNER = 'CASE WHEN owner_id IN (SELECT id FROM main.accounts) THEN owner_id END'
-/** Nothing that a link is told by; of an answer to a request it stays known that it is one. */
+/** Drops every sealed link. A push that answers a request is still marked as an answer. */
 const IN_BACKUPS = {
   url_token: "x''",
   request: "CASE WHEN request IS NOT NULL THEN x'' END",
 }
 
 const PRAGMAS = [
-  // The file is deleted when the copy fails, and whoever keeps it synchronizes it. OFF fails on a file
+  // The file is deleted when the copy fails, and its caller syncs it. OFF fails on a file
   // without a name.
   'journal_mode = MEMORY',
   'synchronous = OFF',

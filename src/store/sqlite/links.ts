@@ -12,7 +12,10 @@ import type { Transact } from './group-commit.ts'
 
 /** So many may stay in memory: some hundred KiB. */
 const MOST_NEW = 8_192
-/** Parts of the index that are filed one after the other: a few hundred links each, so that nobody waits. */
+/**
+ * Parts of the index that are filed one after the other: a few hundred links each, so that no request waits
+ * long.
+ */
 const PARTS = 16
 
 const IN_MEMORY = [

@@ -26,8 +26,8 @@ export type MigrationCopyOptions = {
 }
 
 /**
- * Returns the name of the copy; null when the disk has no room for it, which is told. Takes its time: for a
- * start only.
+ * Returns the name of the copy; null, after a warning, when the disk has no room for it. Takes its time: for
+ * a start only.
  */
 export function copyBeforeMigration(options: MigrationCopyOptions): string | null {
   const { folder, version, onWarning } = options

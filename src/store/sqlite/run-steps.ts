@@ -11,12 +11,12 @@ type Bindings = SQLQueryBindings[]
 type Prepared = (values: Bindings) => Record<string, unknown>[]
 
 /**
- * Runs a step to its end at once, within a transaction that something else began, or outside any. Tells
- * `note` of its effects.
+ * Runs a step to its end at once, within a transaction that something else began, or outside any. Calls
+ * `note` with its effects.
  */
 export type Drive = <T>(step: Step<T>, note?: OnEffect) => T
 
-/** Told of what changes that are durable have brought about. */
+/** Called with the effects of a change, once it is durable. */
 export type OnEffect = (effect: Effect) => void
 
 export function createDrive(database: Database): Drive {
