@@ -1,4 +1,4 @@
-// Passwords: hashed with the work that is handed in, and verified whatever it was then.
+// Passwords: hashed with the given parameters, and verified with those of the hash.
 
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -13,14 +13,14 @@ test('a password is hashed by argon2id with 19 MiB and two passes', async () => 
   expect(await hashPassword('correct horse')).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$')
 })
 
-test('only the right password is verified, also one that was hashed with other work', async () => {
+test('only the right password is verified, even with other argon2id parameters', async () => {
   const hash = await createPasswords(LEAST).hashPassword('correct horse')
   const { verifyPassword } = createPasswords(ARGON2_COST)
   expect(await verifyPassword('correct horse', hash)).toBe(true)
   expect(await verifyPassword('wrong horse', hash)).toBe(false)
 })
 
-test('without a hash no password is right, not even the one that is hashed instead', async () => {
+test('without a hash no password is right, not even the dummy that is hashed instead', async () => {
   const { verifyPassword } = createPasswords(LEAST)
   expect(await verifyPassword('nobody has this password', null)).toBe(false)
 })
@@ -58,7 +58,7 @@ describe('a new password', () => {
     'zenobia.quill@example.org',
     'zenobiaquill',
     'a'.repeat(64),
-  ])('that everybody would try is refused: %s', async (password) => {
+  ])('that attackers guess first is refused: %s', async (password) => {
     expect(await codeOf(password)).toBe('too_weak')
   })
 
@@ -68,19 +68,19 @@ describe('a new password', () => {
     'k3m9-qx2v-n4t8',
     'a long new password',
     '紫色の象と静かな湖の夜明け',
-  ])('that is hard to guess is taken: %s', async (password) => {
+  ])('that is hard to guess is accepted: %s', async (password) => {
     expect(await codeOf(password)).toBe('good')
   })
 
-  test('is judged by its first 32 characters, and for its length before that', async () => {
+  test('is scored by its first 32 characters, after the check of its length', async () => {
     expect(await codeOf(`${'a'.repeat(32)}k3m9-qx2v-n4t8`)).toBe('too_weak')
     expect(await codeOf('x'.repeat(1025))).toBe('too_long_bytes')
     expect(await codeOf('k3m9-qx2v')).toBe('too_short')
   })
 
-  test('costs little to judge, whatever it is', async () => {
+  test('takes little time to score, whatever it is', async () => {
     await choose('correct horse battery')
-    // Signs that are read as letters in hundreds of ways, beside plain ones.
+    // Signs that zxcvbn can read as letters in hundreds of ways, beside plain ones.
     const mixed = '4A@a{\\(_)44/\\|5$7+!1|0oO3eE9g6G8b%xX2zZ7l1|[<({c(v|'
     for (const part of [mixed, '0123456789', 'p@ssw0rd', '4@8({[<3691!', 'aA1!', '12/3.', 'ab', '1', 'x ']) {
       const before = workedMs()
@@ -89,7 +89,7 @@ describe('a new password', () => {
     }
   })
 
-  test('alone has the lists of common passwords loaded: a start does not', async () => {
+  test('loads the lists of common passwords; a start does not', async () => {
     const script = `
       import { startInstance } from './test/support/instance.ts'
       const loaded = () => Object.keys(require.cache).filter((path) => /zxcvbn|password-score/.test(path)).length

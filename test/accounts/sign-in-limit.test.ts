@@ -42,7 +42,7 @@ const times = async (n: number, work: (index: number) => Promise<Told>) => {
   )
 }
 
-test('wrong tries by a clock that was ahead neither lock anybody nor keep those of others once it is set back', async () => {
+test('after a fast clock is corrected, its wrong tries lock no account, and the limits hold again', async () => {
   time = 100 * DAY
   expect(await times(11, () => sign('a@x', false))).toMatchObject({ wrong: 10, too_many: 1 })
   time = 0
@@ -53,7 +53,7 @@ test('wrong tries by a clock that was ahead neither lock anybody nor keep those 
   }
 })
 
-test('what an attempt took is given back, whatever its cost', async () => {
+test('giving back a budget restores exactly what its attempt took', async () => {
   const { budgets } = openSharedState(() => time)
   const mails = { name: 'mails', tries: 10, window: DAY, cost: 4 }
   const spent = async () =>
@@ -122,7 +122,7 @@ describe('passwords', () => {
     expect(await times(20, () => sign('b@x', false, '::1'))).toMatchObject({ wrong: 10, too_many: 10 })
   })
 
-  test('a try that a busy server refused is not counted; one that failed is', async () => {
+  test('a try that an overloaded server refused is not counted; a failed one is', async () => {
     const fail = (code: 'overloaded' | 'invalid') =>
       limit
         .tryPassword(
@@ -147,14 +147,11 @@ describe('signing up', () => {
       }),
     )
 
-  test.each([OFFICE, '127.0.0.1', '2001:db8::1'])(
-    '%s may try ten e-mail addresses that are taken',
-    async (from) => {
-      expect(await times(40, () => signUp(from, taken))).toEqual({ right: 0, wrong: 10, too_many: 30 })
-      time += 15 * MINUTE
-      expect(await signUp(from, taken)).toBe('wrong')
-    },
-  )
+  test.each([OFFICE, '127.0.0.1', '2001:db8::1'])('%s may try ten taken e-mail addresses', async (from) => {
+    expect(await times(40, () => signUp(from, taken))).toEqual({ right: 0, wrong: 10, too_many: 30 })
+    time += 15 * MINUTE
+    expect(await signUp(from, taken)).toBe('wrong')
+  })
 
   test('one address may create fifty accounts', async () => {
     const make = () => signUp(OFFICE, async () => true)
@@ -170,7 +167,7 @@ test('wrong links are limited, a valid one never is', async () => {
   expect(await limit.tryLink('192.0.2.2', null)).toBeNull()
 })
 
-test('below the floor of free space tries are counted in memory, and go on being counted once there is room', async () => {
+test('below the floor of free space tries are counted in memory, and later in the store again', async () => {
   let hasRoom = false
   const { budgets, countRows } = openSharedState(() => time, { hasRoom: () => hasRoom })
   const options = { now: () => time, clientOf: networkOf, knownAddresses: async () => [] }

@@ -25,7 +25,7 @@ test.each<[string | null, string[], boolean]>([
   expect(readAuthorization(header)).toEqual({ words, isClaim })
 })
 
-test('a word of Basic that nobody encoded is found, also where its bytes hold a colon', () => {
+test('an unencoded token in Basic is found, even if its bytes decode to a colon', () => {
   const word = encode('a:b').replaceAll('=', '')
   expect(readAuthorization(`Basic ${word}`).words).toContain(word)
 })

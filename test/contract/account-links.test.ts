@@ -31,14 +31,14 @@ const invite = async (email: string, by = ann) =>
   welcomePathIn((await by.post('/admin/invitations', { email })).text)
 const statuses = (links: string[]) => Promise.all(links.map(async (link) => (await people.get(link)).status))
 
-test('a new reset link replaces that of the same account, and no other link', async () => {
+test('a new reset link replaces that of the same account and no other', async () => {
   const links = [await reset(BOB), await reset(EVE), await invite('x@example.org')]
   expect(await statuses(links)).toEqual([200, 200, 200])
   const next = await reset(BOB)
   expect(await statuses([...links, next])).toEqual([404, 200, 200, 200])
 })
 
-test('a new invitation replaces that for the same address, and no other link', async () => {
+test('a new invitation replaces that for the same address and no other', async () => {
   const links = [await invite('x@example.org'), await invite('y@example.org'), await reset(BOB)]
   const next = await invite('x@example.org')
   expect(await statuses([...links, next])).toEqual([404, 200, 200, 200])

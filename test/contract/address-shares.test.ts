@@ -37,7 +37,7 @@ function sums(): { kept: Sum[]; counted: Sum[] } {
 const total = (some: Sum[]) => some.reduce((all, { pushes }) => all + pushes, 0)
 
 describe('live pushes of one address', () => {
-  test('are refused beyond the limit, which is named with its flag and the time of room', async () => {
+  test('are refused beyond the limit, naming its flag and when there is room again', async () => {
     await start({ 'max-live-pushes-per-address': '2' })
     const first = await api.create({ expire_after_days: 3 })
     await api.create({ expire_after_days: 5 })
@@ -61,7 +61,7 @@ describe('live pushes of one address', () => {
     expect(await statusOf({ from: '2001:db8::1' })).toBe(201)
     expect(await statusOf({ from: '2001:db8::2:3' })).toBe(429)
     expect(await statusOf({ from: '2001:db8:0:1::1' })).toBe(201)
-    // On a local network a /64 is everybody.
+    // On a local network all clients share a /64.
     expect(await statusOf({ from: 'fd00::1' })).toBe(201)
     expect(await statusOf({ from: 'fd00::2' })).toBe(201)
     expect(await statusOf({ from: 'fd00::2' })).toBe(429)
@@ -78,7 +78,7 @@ describe('live pushes of one address', () => {
     expect(sums().kept).toMatchObject([{ pushes: 7 }])
   })
 
-  test('make room whatever ends them, and after a restart', async () => {
+  test('make room however they end, and after a restart', async () => {
     await start({ 'max-live-pushes-per-address': '1', 'max-passphrase-attempts': '1' })
     const viewed = await api.create({ expire_after_views: 1 })
     await api.restart()
@@ -91,7 +91,7 @@ describe('live pushes of one address', () => {
     await api.create({ expire_after_days: 1 })
     expect(await statusOf()).toBe(429)
     api.clock.advance(DAY)
-    // Also before the sweeper has written that down.
+    // Even before the sweeper has recorded the expiry.
     const swept = await api.create({ expire_after_days: 1 })
     api.clock.advance(DAY)
     await api.sweep()
@@ -134,7 +134,7 @@ describe('live pushes of one address', () => {
 })
 
 describe('bytes of one address', () => {
-  test('are those of the sealed payloads and of seven log entries; the refusal says when enough of them will have expired', async () => {
+  test('are those of the sealed payloads and of seven log entries; the refusal says when enough will have expired', async () => {
     await start({ 'max-live-bytes-per-address': '310000' })
     await api.create({ payload: 'x'.repeat(40_000), expire_after_days: 1 })
     const second = await api.create({ payload: 'x'.repeat(100_000), expire_after_days: 2 })
@@ -150,7 +150,7 @@ describe('bytes of one address', () => {
     expect(await statusOf({}, { payload: 'x'.repeat(100_000) })).toBe(201)
   })
 
-  test('count what the log of a push may take: an entry for each view', async () => {
+  test('include the audit log of a push: an entry for each view', async () => {
     await start({ 'max-live-bytes-per-address': '100KiB' })
     expect(await statusOf({}, { expire_after_views: 100 })).toBe(429)
     expect(await statusOf({}, { expire_after_views: 90 })).toBe(201)
@@ -167,7 +167,7 @@ describe('bytes of one address', () => {
 })
 
 describe('the counts', () => {
-  test('are those of the rows after any mixture of creating, viewing and ending', async () => {
+  test('equal the rows after any mix of creates, views and expiries', async () => {
     await start({ 'max-live-pushes-per-address': '30' })
     const hosts = ['192.0.2.1', '192.0.2.2', '2001:db8::1']
     const made: string[] = []
@@ -208,7 +208,7 @@ describe('answers to requests', () => {
     return `/api/oncebox/requests/${body.url_token}/answers`
   }
 
-  test('count with the pushes of the address that sends them, until they end', async () => {
+  test('count as pushes of the sender’s address until they end', async () => {
     await start({ 'max-live-pushes-per-address': '2' })
     const token = await api.addAccount('ann@example.org')
     const answers = await ask(token)

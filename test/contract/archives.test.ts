@@ -1,5 +1,5 @@
-// All files of an opened push in one archive: offered by its page, whole or refused, and gone when its files
-// are.
+// All files of an opened push in one archive: offered by its page, complete or refused, and available as long
+// as its files.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -105,7 +105,7 @@ test('a push with a single file has no archive', async () => {
   expect(archives).toEqual([])
 })
 
-test('where the names of all would not fit into one address, there are several', async () => {
+test('files whose names do not fit into one URL are split into several archives', async () => {
   await api.close()
   await start({ 'max-files': '60' })
   const { archives } = await openPage(
@@ -119,7 +119,7 @@ test('where the names of all would not fit into one address, there are several',
   )
 })
 
-test('it can be had as long as its files, after the last view and a restart too', async () => {
+test('it can be downloaded as long as its files, even after the last view and a restart', async () => {
   const { archives } = await openPage([file('a'), file('b')], { expire_after_views: 1 })
   await api.restart()
   await api.sweep()
@@ -131,7 +131,7 @@ test('it can be had as long as its files, after the last view and a restart too'
   expect(storedPaths()).toEqual([])
 })
 
-test('it ends with a deletion, with the time of the push, and when it is altered', async () => {
+test('its link ends with a deletion, at the expiry of the push, and if it is altered', async () => {
   const deleted = await openPage([file('a'), file('b')], { expire_after_views: 1 })
   await api.expire(deleted.url_token)
   expect((await api.fetch(deleted.archives[0] ?? '')).status).toBe(404)
@@ -166,7 +166,7 @@ test('a missing file is reported, and there is no archive without it', async () 
   expect(api.log.join('\n')).toContain('a file of push 1')
 })
 
-test('one that meets an altered file has no end', async () => {
+test('an archive with an altered file breaks off', async () => {
   const { archives } = await openPage([file('a', Buffer.alloc(2 * MIB)), file('b')])
   const [large = ''] = storedPaths().filter((name) => readFileSync(name).length > MIB)
   const bytes = readFileSync(large)

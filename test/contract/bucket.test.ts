@@ -1,5 +1,5 @@
 // A whole Oncebox whose files are in a bucket: the contract holds as with a disk, and while the bucket fails
-// everything that needs no files goes on.
+// everything that needs no files works.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -65,7 +65,7 @@ async function linkOf(urlToken: string): Promise<string> {
   return (body.files as { url: string }[])[0]?.url ?? ''
 }
 
-test('a file comes back whole and in ranges, never by a link of the bucket, and goes with its push', async () => {
+test('a file is served whole and in ranges, never by a URL of the bucket, and is removed with its push', async () => {
   const before = files().length
   const push = await create()
   expect(files()).toHaveLength(before + 1)
@@ -73,7 +73,7 @@ test('a file comes back whole and in ranges, never by a link of the bucket, and 
   expect(link).toStartWith('http://localhost/d/')
   const whole = await api.fetch(link)
   expect(Buffer.from(await whole.arrayBuffer()).equals(CONTENT)).toBe(true)
-  // A download that broke off goes on where it ended.
+  // A download that broke off resumes where it ended.
   const rest = await api.fetch(link, {
     headers: { range: 'bytes=600000-', 'if-range': whole.headers.get('etag') ?? '' },
   })
@@ -103,7 +103,7 @@ test('while the bucket fails, pushes with files are refused, others go on, and n
   ])
 })
 
-test('an object that is gone is told as damage of the bucket, not of a disk', async () => {
+test('a missing object is reported as damage of the bucket, not of the disk', async () => {
   const before = files()
   const push = await create({ payload: 'beside the file' })
   for (const key of files()) if (!before.includes(key)) bucket.remove(key)
@@ -127,7 +127,7 @@ test('a full bucket refuses files as a full disk does', async () => {
   expect((await api.create()).expired).toBe(false)
 })
 
-test('a deletion while the bucket fails is done, and the object goes later', async () => {
+test('a push is deleted while the bucket fails, and the object is removed later', async () => {
   const before = files().length
   const push = await create()
   fail(RESET)
@@ -136,13 +136,13 @@ test('a deletion while the bucket fails is done, and the object goes later', asy
   expect(files()).toHaveLength(before + 1)
   bucket.failWith(() => null)
   await api.restart()
-  // What could not be removed is tried again after a minute.
+  // A failed removal is retried after a minute.
   api.clock.advance(61_000)
   await api.sweep()
   await waitUntil(() => files().length <= before)
 })
 
-test('/readyz tells what the bucket lacks and stays ready', async () => {
+test('/readyz reports the fault of the bucket and stays ready', async () => {
   const ask = async () =>
     (await api.fetch('/readyz', { from: '127.0.0.1' })).json() as Promise<{ checks: object }>
   expect(await ask()).toMatchObject({ ready: true, checks: { files: 'ok' } })
@@ -152,7 +152,7 @@ test('/readyz tells what the bucket lacks and stays ready', async () => {
   expect(await ask()).toMatchObject({ ready: true, checks })
 })
 
-test('the administration page names the bucket in each language, and tells its state in the words of /readyz', async () => {
+test('the administration page names the bucket in each language, and its state in the words of /readyz', async () => {
   const ann = await createPeople(api).signIn('ann@example.org')
   for (const language of LANGUAGES) {
     const { text } = await ann.get(`/admin?locale=${language}`)
@@ -169,7 +169,7 @@ test('the administration page names the bucket in each language, and tells its s
   expect((await ann.get('/admin')).text).toContain(checks.files)
 })
 
-test('the page of a secret says that its files cannot be reached, and keeps the view', async () => {
+test('the page of a secret says that its files are unreachable, and counts no view', async () => {
   const push = await create({ expire_after_views: 2, retrieval_step: false })
   const people = createPeople(api)
   const page = `/p/${push.url_token}`
@@ -184,12 +184,12 @@ test('the page of a secret says that its files cannot be reached, and keeps the 
   for (const word of ['outage_files_unreachable', 'receive_outage'] as const)
     expect(refused.text).toContain(say(word))
   bucket.failWith(() => null)
-  // The server leaves it in peace for a moment after a failure.
+  // The server waits a moment after a failure.
   const { body } = await untilServed(push.url_token)
   expect(body.views_remaining).toBe(1)
 })
 
-test('a form whose file the bucket does not take comes back with what was typed behind the file', async () => {
+test('a form whose file the bucket refuses is shown again, with the fields that follow the file', async () => {
   const ann = await createPeople(api).signIn('ann@example.org')
   const form = formOf((await ann.get('/')).text, '/')
   const fields = { ...fieldsOf(form), 'push[kind]': 'file', 'push[payload]': 'before the file' }

@@ -12,7 +12,7 @@ beforeAll(async () => {
   recording = recordStatements()
   api = await startApi()
   token = await api.addAccount('ann@example.org')
-  // The first request of a minute notes, after its answer, that the token is in use.
+  // The first request of a minute records, after its answer, that the token is in use.
   await api.call(`${PUSHES}/active`, { token })
   await api.call(PUSHES, { token, json: { push: { payload: 'a secret' } } })
 })
@@ -40,7 +40,7 @@ async function ask(): Promise<string> {
   return body.url_token
 }
 
-/** `prepare` makes what the request needs; the request returned by it is what is counted. */
+/** `prepare` creates what the request needs, and returns the request that is measured. */
 const COSTS: Record<string, { statements: number; transactions: number; prepare: () => Promise<Send> }> = {
   create: {
     ...{ statements: 9, transactions: 1 },

@@ -1,4 +1,5 @@
-// A clock that jumps: ahead, nothing is destroyed until somebody confirms it; back, nothing comes back.
+// A clock that jumps: ahead, nothing is destroyed until an administrator confirms it; back, nothing is
+// revived.
 
 import { afterEach, expect, test } from 'bun:test'
 import { startApi } from '../support/api.ts'
@@ -21,7 +22,7 @@ async function start(options: Parameters<typeof startApi>[0] = {}): Promise<Api>
 
 const jump = (api: Api, ms: number) => api.clock.set(api.clock.now() + ms)
 
-test('100 days ahead, pushes answer as expired, and all of them can be opened again after the clock was corrected', async () => {
+test('while the clock is 100 days ahead pushes answer as expired, and can be opened again once it is corrected', async () => {
   const api = await start()
   const token = await api.addAccount('ann@example.org')
   const anonymous = await api.create()
@@ -46,13 +47,13 @@ test('100 days ahead, pushes answer as expired, and all of them can be opened ag
   expect(await api.list('active', token)).toMatchObject([{ url_token: owned.url_token }])
 })
 
-test('when an administrator confirms the clock, pushes that have ended by it are destroyed', async () => {
+test('when an administrator confirms the clock, pushes that have expired by it are destroyed', async () => {
   const api = await start()
   const anonymous = await api.create()
   jump(api, 100 * DAY)
   expect((await api.retrieve(anonymous.url_token)).body.expired).toBe(true)
   await api.acceptClock()
-  // The first may be the one of the start, which began before.
+  // The first sweep may be that of the start, which began before.
   await api.sweep()
   await api.sweep()
   expect((await api.retrieve(anonymous.url_token)).status).toBe(404)
@@ -62,7 +63,7 @@ test('when an administrator confirms the clock, pushes that have ended by it are
   expect((await api.retrieve(fresh.url_token)).body.payload).toBe('correct horse')
 })
 
-test('in doubt, pushes are still made, opened and ended by views and by wish', async () => {
+test('while the clock is in doubt, pushes are still created, opened, and expired by views and on request', async () => {
   const api = await start()
   const before = await api.create({ deletable_by_viewer: true })
   jump(api, 100 * DAY)
@@ -70,8 +71,8 @@ test('in doubt, pushes are still made, opened and ended by views and by wish', a
   expect((await api.retrieve(fresh.url_token)).body.payload).toBe('correct horse')
   expect((await api.retrieve(fresh.url_token)).body.expired).toBe(true)
   const deleted = await api.call(`/api/v2/pushes/${before.url_token}`, { method: 'DELETE' })
-  // It has ended by its time already, so that it does not become deleted; but somebody wanted it to be
-  // destroyed.
+  // It has expired by its time already, so it does not become deleted; but its deletion was requested, so it
+  // is destroyed.
   expect(deleted.body).toMatchObject({ expired: true, deleted: false })
   jump(api, -100 * DAY)
   expect((await api.retrieve(before.url_token)).body).toMatchObject({ payload: null, expired: true })
@@ -90,7 +91,7 @@ test('after a jump of less than a day, and on a machine that slept, pushes expir
   expect((await api.retrieve(long.url_token)).status).toBe(404)
 })
 
-test('a start long after the last use is in doubt, says so, and stays so; --accept-clock confirms', async () => {
+test('a start long after the last use puts the clock in doubt until --accept-clock confirms it', async () => {
   const first = await startInstance()
   const { dataDir, clock } = first
   const created = await first.fetch('/api/v2/pushes', { json: { push: { payload: 'kept' } } })
@@ -126,7 +127,7 @@ test('--max-clock-gap allows a longer pause', async () => {
   await second.close()
 })
 
-test('a server that was idle for weeks is no pause', async () => {
+test('a server that is idle for weeks does not doubt its clock', async () => {
   const first = await startInstance()
   const { dataDir, clock } = first
   clock.advance(20 * DAY)
@@ -136,7 +137,7 @@ test('a server that was idle for weeks is no pause', async () => {
   await second.close()
 })
 
-test('back by years while it runs, the time of the app does not change, and limits in views hold', async () => {
+test('when the clock jumps back by years, the app’s time stands still, and limits on views hold', async () => {
   const api = await start()
   const before = api.clock.now()
   const short = await api.create({ expire_after_duration: 0 })
@@ -150,7 +151,7 @@ test('back by years while it runs, the time of the app does not change, and limi
   expect((await api.retrieve(once.url_token)).body.payload).toBeNull()
 })
 
-test('five wrong passphrases in doubt lock a push for a minute, not until the clock has caught up', async () => {
+test('five wrong passphrases under a doubtful clock lock a push for a minute, not until the clock catches up', async () => {
   const api = await start()
   jump(api, 100 * DAY)
   const { url_token } = await api.create({ passphrase: 'open sesame' })
@@ -162,7 +163,7 @@ test('five wrong passphrases in doubt lock a push for a minute, not until the cl
   expect((await open('open sesame')).body.payload).toBe('correct horse')
 })
 
-test('a push that was made in doubt lives no longer once the clock is set right, and one confirmed keeps its dates', async () => {
+test('a push created under a doubtful clock expires no later once the clock is corrected; a confirmed one keeps its dates', async () => {
   const api = await start()
   const token = await api.addAccount('ann@example.org')
   jump(api, 100 * DAY)
@@ -190,7 +191,7 @@ test('a push that was made in doubt lives no longer once the clock is set right,
   })
 })
 
-test('a push that was made in doubt lives no longer when the clock is set right before the next start', async () => {
+test('a push created under a doubtful clock expires no later if the clock is corrected before the next start', async () => {
   const first = await startInstance()
   const { dataDir, clock } = first
   clock.set(clock.now() + 100 * DAY)
@@ -206,7 +207,7 @@ test('a push that was made in doubt lives no longer when the clock is set right 
   await second.close()
 })
 
-test('a download that was granted in doubt has run out once the clock is set right', async () => {
+test('a download granted under a doubtful clock is over once the clock is corrected', async () => {
   const api = await start()
   const token = await api.addAccount('ann@example.org')
   jump(api, 100 * DAY)

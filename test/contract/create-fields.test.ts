@@ -37,14 +37,14 @@ async function send(fields: Fields, { of = api, path = '/', cookie = '' } = {}) 
   return { status: response.status, urlToken, text: await response.text() }
 }
 
-/** The push that the form makes, as its receiver gets it. */
+/** Resolves to the push that the form creates, as its recipient gets it. */
 async function made(fields: Fields, options: Parameters<typeof send>[1] = {}) {
   const { status, urlToken } = await send(fields, options)
   expect(status).toBe(303)
   return (await (options.of ?? api).retrieve(urlToken)).body
 }
 
-/** What was wrong with each field, by its id. */
+/** Returns the problem of each field, by its id. */
 function problemsIn(text: string): Fields {
   const found = [...text.matchAll(/<p class="problem" id="([\w-]+)-problem">([^<]+)<\/p>/g)]
   return Object.fromEntries(found.map(([, id = '', problem = '']) => [id, problem]))

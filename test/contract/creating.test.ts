@@ -174,7 +174,7 @@ describe('a payload', () => {
     'http://nas:5100/a?b=c#d',
     'HTTPS://user:pass@[::1]/',
     'https://grüezi.example/ü',
-  ])('of a url may be %s, and comes back as it was sent', async (payload) => {
+  ])('of a url may be %s, and is returned unchanged', async (payload) => {
     const push = await api.create({ payload, kind: 'url' })
     expect((await api.retrieve(push.url_token)).body.payload).toBe(payload)
   })
@@ -206,14 +206,14 @@ describe('a payload', () => {
     '"quotes" \\ </script> &amp; %20 +',
     '\ufeffmark',
     'a\u2028b\u2029',
-  ])('comes back exactly: %j', async (payload) => {
+  ])('is returned unchanged: %j', async (payload) => {
     const push = await api.create({ payload })
     expect((await api.retrieve(push.url_token)).body.payload).toBe(payload)
   })
 })
 
-describe('texts beside the payload', () => {
-  test('may be as long as they may be, counted in characters or bytes', async () => {
+describe('the name, note and passphrase', () => {
+  test('may be of their maximum length, in characters or bytes', async () => {
     const texts = { name: '🐴'.repeat(255), note: '🐴'.repeat(10_000), passphrase: 'é'.repeat(512) }
     const push = await api.create(texts, { token: owner })
     expect([push.name, push.note]).toEqual([texts.name, texts.note])

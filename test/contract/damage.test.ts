@@ -1,5 +1,5 @@
-// A row that the disk altered: whoever asks for it gets an error, everybody else goes on, and the operator is
-// told.
+// Rows and files that the disk altered: requests for them get an error, other requests work, and the operator
+// is notified.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
@@ -30,7 +30,7 @@ const alter = (statement: string) => alterDatabase(api.dataDir, statement)
 
 const REMEDY = 'docs/damage.md says what to do; no backup holds what is inside a push'
 
-/** How often the log tells of a damaged place by itself, not as the cause of a failed request. */
+/** Returns how often the log reports a damaged place by itself, not as the cause of a failed request. */
 const toldOf = (place: string) =>
   api.log.filter(
     (line) =>
@@ -38,14 +38,14 @@ const toldOf = (place: string) =>
       line.endsWith(` is not as it was written. ${REMEDY}`),
   ).length
 
-/** How many descriptors of this process are of `path`. Only Linux tells. */
+/** Returns the number of this process's open descriptors of `path`. Linux only. */
 function openHandlesOf(path: string): number {
   if (process.platform !== 'linux') return 0
   const links = readdirSync('/proc/self/fd').map((fd) => readLink(`/proc/self/fd/${fd}`))
   return links.filter((link) => link === realpathSync(path)).length
 }
 
-/** Null for a descriptor that was closed since it was listed. */
+/** Returns null for a descriptor that was closed meanwhile. */
 function readLink(path: string): string | null {
   try {
     return readlinkSync(path)
@@ -71,22 +71,19 @@ test.each([
   ['its key', 'UPDATE push_keys SET wrapped_key = zeroblob(62)'],
   ['the name of its file', "UPDATE push_files SET filename = x'0101'"],
   ['a file that it has lost', 'DELETE FROM push_files'],
-])(
-  'a push is not handed out when damage has hit %s, and the log says which push it is',
-  async (_, damage) => {
-    const body = new FormData()
-    body.set('push[kind]', 'file')
-    body.append('push[files][]', new File(['content'], 'a.txt'))
-    const created = await api.call<{ url_token: string }>(PUSHES, { method: 'POST', body, token: owner })
-    expect(created.status).toBe(201)
-    alter(damage)
-    expect((await api.retrieve(created.body.url_token)).status).toBe(500)
-    expect(api.log.join('\n')).toContain('damaged on disk: push 1 is not as it was written')
-    expect(api.entries().map(({ kind }) => kind)).toEqual(['creation'])
-  },
-)
+])('a push with damage in %s is not handed out, and the log identifies it', async (_, damage) => {
+  const body = new FormData()
+  body.set('push[kind]', 'file')
+  body.append('push[files][]', new File(['content'], 'a.txt'))
+  const created = await api.call<{ url_token: string }>(PUSHES, { method: 'POST', body, token: owner })
+  expect(created.status).toBe(201)
+  alter(damage)
+  expect((await api.retrieve(created.body.url_token)).status).toBe(500)
+  expect(api.log.join('\n')).toContain('damaged on disk: push 1 is not as it was written')
+  expect(api.entries().map(({ kind }) => kind)).toEqual(['creation'])
+})
 
-test('/readyz counts each damaged place, also those that only a request met, and each once', async () => {
+test('/readyz counts each damage once, including damage that only a request found', async () => {
   const damaged = async () => {
     const answer = await api.fetch('/readyz', { from: '127.0.0.1' })
     return ((await answer.json()) as { checks: { damage: string } }).checks.damage
@@ -106,7 +103,7 @@ test('/readyz counts each damaged place, also those that only a request met, and
   expect(await damaged()).toStartWith('4 places on the disk are damaged')
 })
 
-test('a page of the database that SQLite calls malformed is a damaged place', () => {
+test('a page that SQLite reports as malformed counts as damage', () => {
   const cause = Object.assign(new Error('database disk image is malformed'), { code: 'SQLITE_CORRUPT_VTAB' })
   expect(placeDamage(cause, { databaseUrl: null })).toBeInstanceOf(DamageError)
 })
@@ -140,7 +137,7 @@ describe('a damaged file is reported', () => {
     expect((await api.retrieve(urlToken)).status).toBe(500)
     expect(api.entries().map(({ kind }) => kind)).toEqual(['creation', 'view'])
     expect((await api.fetch(grant)).status).toBe(500)
-    // For each request.
+    // One line per request.
     const told = api.log.filter((line) => /a file of push 1 \(\w+\) is not as it was written/.test(line))
     expect(told.length).toBeGreaterThanOrEqual(2)
   })
@@ -149,13 +146,13 @@ describe('a damaged file is reported', () => {
     const { urlToken, path } = await pushFile()
     const grant = await download(urlToken)
     rmSync(path)
-    // A folder opens, but every read of it fails, as on a disk that has gone bad.
+    // A folder can be opened, but every read of it fails, as on a bad disk.
     mkdirSync(path)
     expect((await api.fetch(grant)).status).toBe(500)
     expect(openHandlesOf(path)).toBe(0)
   })
 
-  test('missing beside a text: the recipient gets the rest, and the operator a report', async () => {
+  test('missing beside a text: the recipient gets the rest, and it is reported to the operator', async () => {
     const { urlToken, path } = await pushFile({ payload: 'the rest' })
     rmSync(path)
     const { status, body } = await api.retrieve(urlToken)
@@ -163,7 +160,7 @@ describe('a damaged file is reported', () => {
     expect(toldOf('a file of push 1 (')).toBe(1)
   })
 
-  test('missing behind a passphrase: shown only with the right passphrase', async () => {
+  test('missing behind a passphrase: reported only with the right passphrase', async () => {
     const { urlToken, path } = await pushFile({ passphrase: 'open sesame' })
     rmSync(path)
     expect((await api.retrieve(urlToken)).status).toBe(401)
@@ -182,7 +179,7 @@ describe('a damaged file is reported', () => {
     expect(toldOf('a file of push 1 (')).toBe(1)
   })
 
-  test('gone with its push: that is no damage', async () => {
+  test('removed with its push: that is no damage', async () => {
     const { urlToken } = await pushFile()
     const grant = await download(urlToken)
     await api.expire(urlToken, { token: owner })
@@ -192,7 +189,7 @@ describe('a damaged file is reported', () => {
 })
 
 describe('lists show intact rows, and report each damaged one once', () => {
-  test('of pushes, with a name damaged', async () => {
+  test('of pushes with a damaged name', async () => {
     for (const name of ['one', 'two', 'three']) await api.create({ name }, { token: owner })
     const session = await signIn('ann@example.org')
     alter("UPDATE push_labels SET name = x'0101' WHERE push_id = 2")
@@ -211,7 +208,7 @@ describe('lists show intact rows, and report each damaged one once', () => {
     )
   })
 
-  test('of pushes, whose next page is still found', async () => {
+  test('of pushes: the next page is still found', async () => {
     for (let n = 0; n < 60; n += 1) await api.create({ name: `name ${n}.` }, { token: owner })
     const session = await signIn('ann@example.org')
     alter("UPDATE push_labels SET name = x'0101' WHERE push_id = 50")
@@ -222,7 +219,7 @@ describe('lists show intact rows, and report each damaged one once', () => {
     expect((await page('/pushes?q=name+3.', session)).text).toContain('name 3.')
   })
 
-  test('of pushes that the database gives to another account, whose link and name that account never sees', async () => {
+  test('of pushes that an altered row gives to another account: it never sees link or name', async () => {
     const other = await api.addAccount('bob@example.org')
     const { url_token: urlToken } = await api.create({ name: 'for Ann' }, { token: owner })
     alter("UPDATE pushes SET owner_id = (SELECT id FROM accounts WHERE email = 'bob@example.org')")

@@ -1,4 +1,4 @@
-// The page of the reference: every operation with what it takes and answers, without a script.
+// The page of the reference: every operation with its parameters and answers, without a script.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -42,7 +42,7 @@ test('every schema has its fields, with the limits of this server', () => {
   expect(page).toContain('from 1 to 17')
 })
 
-test('every link within the page leads to a place of it, and each place has one name', () => {
+test('every link within the page has a target, and every target one name', () => {
   const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
   expect(new Set(ids).size).toBe(ids.length)
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target)

@@ -1,4 +1,4 @@
-// The bodies, answers and form fields that the documents show are those of the reference.
+// Bodies, answers and form fields in the documents match the reference.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ function problemsOf(name: string, value: unknown) {
 test.each([
   ['requests.md', ['Request']],
   ['notices.md', ['EventPage', 'CreatedWebhook']],
-])('the answers in %s fit %j', async (file, names) => {
+])('the answers in %s match the schema %j', async (file, names) => {
   const shown = [...(await read(file)).matchAll(/```json\n(.*?)```/gs)].map(([, text = '']) =>
     JSON.parse(text),
   )
@@ -40,7 +40,7 @@ test.each([
   ['requests.md', 'request', 'RequestFields'],
   ['requests.md', 'push', 'AnswerFields'],
   ['notices.md', 'webhook', 'WebhookFields'],
-])('the bodies in %s of a %s fit %s', async (file, wrapper, name) => {
+])('the bodies in %s of a %s match the schema %s', async (file, wrapper, name) => {
   const bodies = [...(await read(file)).matchAll(/'(\{.*?\})'$/gm)].map(([, text = '']) => JSON.parse(text))
   const shown = bodies.map((body) => body[wrapper]).filter((body) => body !== undefined)
   expect(shown.length).toBeGreaterThan(0)
@@ -51,7 +51,7 @@ test.each([
   ['requests.md', 'request', 'Request'],
   ['requests.md', 'push', 'Answer'],
   ['notices.md', 'webhook', 'Webhook'],
-])('the table in %s of the members of a %s is that of %s', async (file, wrapper, name) => {
+])('the table in %s of the members of a %s has the members of %s', async (file, wrapper, name) => {
   const [, table = ''] = (await read(file)).split(`| member of \`${wrapper}\` |`)
   const rows = table.split('\n\n', 1)[0]?.split('\n').slice(2) ?? []
   const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()))

@@ -1,4 +1,4 @@
-// Who is let in at all: names, proxies, rates; and what the log says of it.
+// Admission: host names, proxies, rate limits; and the log of requests.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
@@ -27,7 +27,7 @@ test('links start with the name that was asked for, or with the base URL, path i
   }
 })
 
-test('an unknown host gets 421 with the flag that helps, and may still ask for the version', async () => {
+test('an unknown host gets 421 with the flag to set, and may still ask for the version', async () => {
   api = await startApi()
   const headers = { host: 'evil.example' }
   const { status, text } = await api.call(`${PUSHES}/active`, { headers })
@@ -48,7 +48,7 @@ test('the page that refuses a name has its style sheet and icons, and no links t
   expect(text).toContain('<h1>This server does not know this name</h1>')
 })
 
-test('forwarded headers count from a trusted proxy alone', async () => {
+test('forwarding headers count only from a trusted proxy', async () => {
   api = await startApi({ flags: { 'trusted-proxy': '10.0.0.0/8' } })
   const token = await api.addAccount('ann@example.org')
   const headers = {
@@ -102,7 +102,7 @@ test.each(['text', 'json'])(
   },
 )
 
-test('the log leaves out fine answers to those who only ask whether the server works', async () => {
+test('the log leaves out successful health checks', async () => {
   api = await startApi()
   const before = api.log.length
   for (const path of ['/up', '/readyz']) expect((await api.fetch(path)).status).toBe(200)
@@ -111,7 +111,7 @@ test('the log leaves out fine answers to those who only ask whether the server w
   expect(api.log).toHaveLength(before + 1)
 })
 
-test('an internal error answers with its request id and nothing else; the log has the cause', async () => {
+test('an internal error answers with the request id alone; the log has the cause', async () => {
   api = await startApi()
   const { url_token } = await api.create()
   const database = new Database(join(api.dataDir, 'oncebox.db'))
@@ -130,7 +130,7 @@ test.each([
   ['ENFILE', 'fs.file-max'],
   ['ENOMEM', 'no memory'],
 ])(
-  'without what the system has run out of (%s) it is busy, and the log says what to raise',
+  'when the system runs out of resources (%s) the server answers 503, and the log names the limit to raise',
   async (code, remedy) => {
     const store = createFailingStore()
     api = await startApi({ interpose: store.interpose })

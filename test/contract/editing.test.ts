@@ -154,7 +154,7 @@ describe('what cannot be changed', () => {
     ]),
     refused('views that are used already', { expire_after_views: 1 }, ['expire_after_views'], viewed),
     refused(
-      'a name that is too long, while the rest would do',
+      'a name that is too long, though the other members are valid',
       { name: 'x'.repeat(256), expire_after_days: 1 },
       ['name'],
     ),
@@ -167,12 +167,12 @@ describe('what cannot be changed', () => {
       ['payload', 'passphrase', 'files', 'kind', 'retrieval_step'],
     ),
     refused(
-      'members of no answer, which a create knows',
+      'members that only a create knows',
       { notify_emails_to: 'ann@example.org', notify_emails_to_locale: 'de' },
       ['notify_emails_to', 'notify_emails_to_locale'],
     ),
     refused(
-      'anything else, and all of it is named beside the limits at fault',
+      'any other member, each of which is named beside invalid limits',
       { expire_after_days: 30, expires_at: '2027-01-01T00:00:00.000Z', deleted: false, name: 'new' },
       ['expire_after_days', 'expires_at', 'deleted'],
     ),
@@ -206,7 +206,7 @@ describe('an edited push', () => {
   const patch = (urlToken: string, push: Wire, init = {}) =>
     api.call<PushBody>(`${PUSHES}/${urlToken}`, { ...edit(push), token: ann, ...init })
 
-  test('is never what a client sends back whole: each member that cannot be changed is named', async () => {
+  test('may not be sent back whole: each member that cannot be changed is named', async () => {
     const { url_token } = await api.create({ ...LIMITS, name: 'before' }, { token: ann })
     const whole = { ...(await api.retrieve(url_token)).body, ...(await api.list('active', ann))[0] }
     for (const [name, value] of Object.entries(whole)) {
@@ -222,7 +222,7 @@ describe('an edited push', () => {
     expect([status, Object.keys(body).sort()]).toEqual([422, ['error', ...fixed].sort()])
   })
 
-  test('expires by its new limits, and is listed with them', async () => {
+  test('expires by its new limits, and lists show them', async () => {
     const made = await api.create({ ...LIMITS, name: 'before' }, { token: ann })
     api.clock.advance(3 * 86_400_000 + 1)
     expect((await patch(made.url_token, { expire_after_days: 3 })).status).toBe(422)
@@ -278,7 +278,7 @@ describe('an edited push', () => {
     expect(await api.create({ ...LIMITS, name: 'first' }, init)).toEqual(first)
   })
 
-  test('however edits and readers race, no more views are counted than the last edit allows', async () => {
+  test('when edits and views race, no more views are counted than the last edit allows', async () => {
     const { url_token } = await api.create({ expire_after_views: 50 }, { token: ann })
     const readers = Array.from({ length: 30 }, () => api.retrieve(url_token))
     const edits = [20, 10].map((views) => patch(url_token, { expire_after_views: views }))

@@ -1,6 +1,6 @@
-// What a request costs grows no faster than its bytes, and memory by less than ten times those: every header,
-// parameter, field and body of hostile texts, to every route (design: invariant 8). `npm run bench` has the
-// milliseconds.
+// The processor time of a request is linear in its bytes, and its memory less than ten times those: every
+// header, parameter, field and body of hostile texts, to every route (design: invariant 8). `npm run bench`
+// has the milliseconds.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as urls from '../../src/http/urls.ts'
@@ -22,7 +22,7 @@ import { createPeople, type People, type Person } from '../support/people.ts'
 
 type Endpoint = urls.Endpoint
 
-/** Every endpoint that urls.ts exports, however deep, once. */
+/** Every endpoint that urls.ts exports, at any depth, once. */
 const ROUTES: readonly Endpoint[] = [
   ...new Map(endpointsIn(Object.values(urls)).map((url) => [nameOf(url), url])).values(),
 ]
@@ -45,14 +45,14 @@ const MINUTE = 60_000
 const HEAD_BYTES = 15_000
 const SMALL_FORM_BYTES = 60_000
 const LARGE_BYTES = 6_300_000
-/** What grows faster than its bytes shows here as well. */
+/** Large enough to show superlinear time. */
 const MIDDLE_BYTES = 250_000
 
 let api: Api
 let people: People
 let token: string
 let ann: Person
-/** A push of Ann's and a grant for its file. */
+/** A push of Ann's, and a grant for its file. */
 let urlToken: string
 let grant: string
 let noted: Map<Endpoint, Names>
@@ -102,7 +102,7 @@ function pathOf({ path }: Endpoint): string {
     .replace(/:\w+/, 'x')
 }
 
-describe('what a head carries', () => {
+describe('a header of a request', () => {
   const HEADERS_WITH_START: Readonly<Record<string, readonly string[]>> = {
     authorization: ['', 'Bearer ', 'Basic ', 'Token token='],
     cookie: ['', 'oncebox_session=', 'oncebox_language='],
@@ -143,13 +143,13 @@ describe('what a head carries', () => {
     }
   }
 
-  /** What most routes look for, at the door or for every page. */
+  /** Returns the names that most routes read, at the door or for every page. */
   function ofMost(kind: 'headers' | 'parameters'): ReadonlySet<string> {
     const all = [...noted.values()].flatMap((names) => [...names[kind]])
     return new Set(all.filter((name) => all.filter((one) => one === name).length > ROUTES.length / 3))
   }
 
-  test('and most routes look for costs no more than its bytes', async () => {
+  test('that most routes read takes time in proportion to its bytes', async () => {
     const common = { headers: ofMost('headers'), parameters: ofMost('parameters') }
     expect([...common.headers]).toEqual(
       expect.arrayContaining(['host', 'origin', 'cookie', 'x-forwarded-for']),
@@ -158,7 +158,7 @@ describe('what a head carries', () => {
       expect(await problemsOf(headCosts(url, common))).toEqual([])
   })
 
-  test('and only some routes look for costs no more than its bytes', async () => {
+  test('that only some routes read takes time in proportion to its bytes', async () => {
     const [headers, parameters] = [ofMost('headers'), ofMost('parameters')]
     const all = [...noted.values()].flatMap((names) => [...names.headers, ...names.parameters])
     expect(all).toEqual(expect.arrayContaining(['range', 'x-push-passphrase', 'idempotency-key', 'q']))
@@ -181,10 +181,7 @@ async function problemsOf(costs: Iterable<Costing>): Promise<string[]> {
   return problems
 }
 
-/**
- * A form that the page of this route would send, as far as one shows it, and the probe by which its names are
- * noted.
- */
+/** Returns the form that the page of this route would send, if one shows it, with a probe field. */
 async function baseOf(url: Endpoint): Promise<Asked> {
   if (url.method !== 'POST') return { headers: { range: 'bytes=0-0' } }
   return formBody(await fieldsOf(url))
@@ -217,7 +214,7 @@ describe('the fields of a small form', () => {
           const { [name]: _, ...others } = base
           const fields = new URLSearchParams(others).toString()
           const body = `${fields}&${name}=${hostileText(unit, bytes - fields.length)}`
-          // Tries of passwords count for a quarter of an hour.
+          // Tries of passwords are counted for a quarter of an hour.
           api.clock.advance(16 * MINUTE)
           return () => ask(url, { headers: { 'content-type': FORM_TYPE }, body })
         }
@@ -225,7 +222,7 @@ describe('the fields of a small form', () => {
       }
   }
 
-  test('cost no more than their bytes', async () => {
+  test('take time in proportion to their bytes', async () => {
     const seen = new Set<string>()
     for (const url of WITH_BODIES) {
       await renew()
@@ -241,7 +238,10 @@ describe('the fields of a small form', () => {
 })
 
 describe('a large body', () => {
-  /** Of the API and of the form: each is hostile at once, and each kind of push takes its turn. */
+  /**
+   * Returns the field names of the API and of the form. All are hostile at once, and each kind of push takes
+   * its turn.
+   */
   async function namesOfFields(): Promise<string[]> {
     const page = await api.fetch('/', { headers: { cookie: ann.cookie }, from: HERE })
     const shown = formsIn(await page.text()).flatMap(({ controls }) => controls.map(({ name }) => name))
@@ -256,8 +256,8 @@ describe('a large body', () => {
   }
 
   /**
-   * The same body for each route, since making it takes longer than sending it. Routes share their parsers,
-   * so each body is at its largest at one of them: at another one with each `turn`.
+   * Yields each body for one route, a different one per `turn`, since making a body takes longer than sending
+   * it, and routes share their parsers.
    */
   function* bodyCosts(routes: readonly Endpoint[], bodies: Readonly<Record<string, MakeBody>>, turn = 0) {
     for (const [at, [what, make]] of Object.entries(bodies).entries()) {
@@ -274,15 +274,15 @@ describe('a large body', () => {
     }
   }
 
-  test('of a hostile form costs no more than its bytes', async () => {
+  test('in a hostile form takes time in proportion to its bytes', async () => {
     await renew()
     expect(await problemsOf(bodyCosts(await largeRoutes(), HOSTILE_BODIES))).toEqual([])
   })
 
-  /** Each with what a text stands behind that is looked at closely. */
+  /** Each kind with the prefix after which its text is parsed closely. */
   const KINDS = Object.entries({ text: 'WIFI:S:', file: '', qr: 'WIFI:S:', wifi: '', other: '' })
 
-  test('of hostile fields costs no more than its bytes', async () => {
+  test('with hostile fields takes time in proportion to its bytes', async () => {
     await renew()
     const [routes, names] = [await largeRoutes(), await namesOfFields()]
     expect(names).toEqual(expect.arrayContaining(['payload', 'note', 'link', 'wifi_network', 'files']))
@@ -301,17 +301,17 @@ describe('a large body', () => {
 
 /** Members of the API that the form does not have. */
 const MORE_FIELDS = ['files', 'expire_after_days', 'notify_emails_to', 'notify_emails_to_locale', 'x']
-/** They refuse a form before its other fields are read, or choose which of them are. */
+/** Fields that refuse a form before its other fields are read, or choose which fields it has. */
 const UNTOUCHED: ReadonlySet<string> = new Set([...['form', 'opened_by', 'idempotency_key', 'kind']])
 
-describe('what is stored', () => {
+describe('stored data', () => {
   const PUSHES = 30
 
   test.each([
     ['text', '', 1_000_000],
     ['qr', 'WIFI:S:', 1000],
     ['url', 'http://a/', 1_000_000],
-  ])('a %s costs no more than its bytes to open', async (kind, start, most) => {
+  ])('of a %s takes time in proportion to its bytes to open', async (kind, start, most) => {
     await renew()
     function* costs(): Generator<Costing> {
       for (const [alphabet, unit] of Object.entries(ALPHABETS)) {
@@ -336,7 +336,7 @@ describe('what is stored', () => {
     expect(status).toBe(200)
   }
 
-  test('names and notes cost no more than their bytes to list, search and export', async () => {
+  test('in names and notes takes time in proportion to its bytes to list, search and export', async () => {
     function* costs(): Generator<Costing> {
       for (const [alphabet, unit] of Object.entries(ALPHABETS)) {
         const bytes = Math.floor(9_000 / unit.length) * Buffer.byteLength(unit)

@@ -1,5 +1,4 @@
-// Everything that ends access to an account, against everything that gives it: the table in SECURITY.md is
-// what is expected.
+// Every end of access to an account against every way in, as the table in SECURITY.md promises.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
@@ -38,7 +37,7 @@ afterEach(() => api.close())
 
 const linkIn = (text: string) => /localhost(\/welcome\/\w+)</.exec(text)?.[1] ?? 'none'
 
-/** Ann's account, and all that gives access to it. */
+/** Makes Ann's account, with every way into it. */
 async function giveAccess() {
   const token = await api.addAccount(ANN, { isAdmin: true })
   const own = await people.signIn(ANN)
@@ -64,7 +63,7 @@ async function giveAccess() {
   }
 }
 
-/** Waits for the next event of the account; `ended` is the status once it was answered. */
+/** Waits for the next event of the account; `ended` resolves to the status of the answer. */
 async function startWatch(token: string) {
   const events = '/api/oncebox/events'
   const { body } = await api.call<{ next: number }>(events, { token })
@@ -75,7 +74,7 @@ async function startWatch(token: string) {
   return watch
 }
 
-/** A line of `oncebox`, beside the server. */
+/** Runs a command line of `oncebox` beside the server. */
 async function run(...line: string[]): Promise<void> {
   const trial = createTrial({ input: `${NEXT}\n`, now: api.clock.now() })
   trial.app.openAccounts = openAccounts
@@ -93,7 +92,7 @@ const changePassword = (revoke: object) =>
 const administer = (what: string, fields = {}) =>
   press(root.post(`/admin/accounts/${given.id}/${what}`, fields))
 
-/** By the first column of the table. */
+/** The ends of access, by the first column of the table. */
 const ENDS: Record<string, () => Promise<void>> = {
   'password changed on the page': () => changePassword({ revoke: 'true' }),
   'password changed on the page, tokens kept': () => changePassword({}),
@@ -123,12 +122,12 @@ const ENDS: Record<string, () => Promise<void>> = {
   'API token revoked: `oncebox token revoke`': () => run('token', 'revoke', ANN, 'token-1'),
 }
 
-/** Whether each still gives access, by the heads of the columns. */
+/** Whether each way still gives access, by the heads of the columns. */
 const WAYS: Record<string, () => Promise<boolean>> = {
   'other sessions': async () => (await given.other.get('/account')).status === 200,
   'API token': async () => (await api.fetch('/api/v2/pushes/active', { token: given.token })).status === 200,
   'waiting `watch`': async () => {
-    // Tells the account something, if it still hears.
+    // Causes an event of the account.
     await api.retrieve(given.push)
     await waitUntil(() => given.watch.ended !== null)
     expect([200, 401]).toContain(Number(given.watch.ended))
@@ -148,7 +147,7 @@ const WAYS: Record<string, () => Promise<boolean>> = {
   'download link': async () => (await api.fetch(given.file)).status === 200,
 }
 
-/** The number of the last message that was ever put into the outbox for a webhook of Ann's account. */
+/** Returns the number of messages ever queued for webhooks of Ann's account. */
 function countMessages(): number {
   const database = new Database(join(api.dataDir, 'oncebox.db'), { readonly: true })
   try {

@@ -1,4 +1,4 @@
-// The events of an account over the API: its own alone, in order, at once or when they come.
+// The events of an account over the API: its own alone, in order, at once or by long polling.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY, MINUTE } from '../../src/domain/time.ts'
@@ -24,7 +24,7 @@ afterEach(() => api.close())
 const ask = (query = '', token = ann, init = {}) => api.call<Page>(`${EVENTS}${query}`, { token, ...init })
 const typesAfter = async (after: number) => (await ask(`?after=${after}`)).body.events.map(({ type }) => type)
 
-test('an account hears of its own pushes, and of nothing that would open or name them', async () => {
+test('an account gets the events of its own pushes, without their links, contents or names', async () => {
   const bob = await api.addAccount('bob@example.org')
   const push = await api.create(
     { expire_after_views: 2, name: 'for Cleo', note: 'a note', payload: 'pssst' },
@@ -55,7 +55,7 @@ test('an account hears of its own pushes, and of nothing that would open or name
   expect((await ask('.json?after=3')).body).toEqual({ events: [], next: 3 })
 })
 
-test('every way in which a push ends or is locked is told under its type', async () => {
+test('every way in which a push ends or is locked has its event type', async () => {
   const tried = await api.create({ passphrase: 'x', deletable_by_viewer: false }, { token: ann })
   await api.retrieve(tried.url_token, { headers: { 'x-push-passphrase': 'wrong' } })
   expect(await typesAfter(0)).toEqual(['push.locked'])
@@ -72,7 +72,7 @@ test('every way in which a push ends or is locked is told under its type', async
   expect(await typesAfter(3)).toEqual([])
 })
 
-test('only an account may ask, and only with numbers', async () => {
+test('only an account may poll, and only with numbers', async () => {
   expect((await api.call(EVENTS)).status).toBe(401)
   expect((await ask('', 'obx_0000000000000000000000000000000')).status).toBe(401)
   for (const query of [
@@ -110,11 +110,11 @@ test('a wait ends with the next event of the account, and with no other', async 
   expect((await waiting).body).toMatchObject({ events: [{ id: 1, type: 'push.opened' }], next: 1 })
 })
 
-test('a wait without an event ends in time with none', async () => {
+test('a wait without an event times out with an empty list', async () => {
   expect((await ask('?wait=1')).body).toEqual({ events: [], next: 0 })
 })
 
-test('three waits at once are allowed to an account, whoever else waits', async () => {
+test('an account may have three concurrent waits, whatever other accounts do', async () => {
   const retrieve = await open()
   const bob = await api.addAccount('bob@example.org')
   const waits = [1, 2, 3].map(() => ask('?wait=25'))
@@ -127,7 +127,7 @@ test('three waits at once are allowed to an account, whoever else waits', async 
   expect((await ask()).status).toBe(200)
 })
 
-test('a client that goes away makes room for another', async () => {
+test('a client that disconnects makes room for another', async () => {
   const gone = new AbortController()
   const waits = [1, 2, 3].map(() => ask('?wait=25', ann, { signal: gone.signal }))
   expect((await ask()).status).toBe(429)
@@ -136,7 +136,7 @@ test('a client that goes away makes room for another', async () => {
   expect((await ask()).status).toBe(200)
 })
 
-test('a wait ends when its token is revoked, and others of the account go on', async () => {
+test('a wait ends when its token is revoked; other waits of the account continue', async () => {
   const { apiToken } = await api.apiTokens().createApiToken({ email: 'ann@example.org', name: 'other' })
   const retrieve = await open()
   const other = ask('?wait=25', apiToken)
@@ -155,7 +155,7 @@ test('a wait ends when the account is disabled', async () => {
   expect((await waiting).status).toBe(401)
 })
 
-test('a wait ends when the server stops, and what it told stays known after the restart', async () => {
+test('a wait ends when the server stops, and events continue after the restart', async () => {
   const retrieve = await open()
   await retrieve()
   const waiting = ask('?after=1&wait=25')
@@ -167,7 +167,7 @@ test('a wait ends when the server stops, and what it told stays known after the 
   expect((await ask('?after=1&wait=25')).body).toMatchObject({ events: [{ id: 2 }], next: 2 })
 })
 
-test('events go after 7 days, and a number before those that are kept is refused, as is one that was never given', async () => {
+test('events are purged after 7 days; a cursor before the oldest, or one that never existed, is refused', async () => {
   const retrieve = await open()
   await retrieve()
   await retrieve()
@@ -190,7 +190,7 @@ test('events go after 7 days, and a number before those that are kept is refused
     expect((await ask(query)).body).toEqual({ events: [], next: 3 })
 })
 
-test('a long list comes in pages', async () => {
+test('a long list is paged', async () => {
   const { url_token } = await api.create({ expire_after_views: 100 }, { token: ann })
   const more = await Promise.all(
     [1, 2, 3, 4, 5].map(() => api.create({ expire_after_views: 100 }, { token: ann })),

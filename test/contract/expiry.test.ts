@@ -22,7 +22,9 @@ afterEach(() => {
   return api.close()
 })
 
-/** Random bytes of each push that has secrets, in the order of creation: they vanish with what opens it. */
+/**
+ * Returns the salt of each push that has secrets, in the order of creation. A salt vanishes with the secrets.
+ */
 function readSalts(dataDir: string): Buffer[] {
   const database = new Database(join(dataDir, 'oncebox.db'), { readonly: true })
   const query = database.query<{ salt: Uint8Array }, []>('SELECT salt FROM push_secrets ORDER BY push_id')
@@ -42,7 +44,7 @@ const lapsed = {
 }
 
 describe('a push lives', () => {
-  test('until a millisecond before its time, and not at it', async () => {
+  test('until a millisecond before its expiry', async () => {
     const { url_token } = await api.create({ expire_after_days: 1, expire_after_views: 9 })
     api.clock.advance(DAY - 1)
     expect((await api.retrieve(url_token)).body).toMatchObject({ expired: false, payload: 'correct horse' })
@@ -51,7 +53,7 @@ describe('a push lives', () => {
     expect(kinds()).toEqual(['creation', 'view'])
   })
 
-  test('no longer than its last view, however much time is left', async () => {
+  test('only until its last view, however much time is left', async () => {
     const { url_token } = await api.create({ expire_after_views: 1 })
     api.clock.advance(HOUR)
     expect((await api.retrieve(url_token)).body).toMatchObject({ expired: false, views_remaining: 0 })
@@ -78,7 +80,7 @@ const DURATIONS: [index: number, lifetime: number, days: number][] = [
 describe('expire_after_duration', () => {
   const lifetimeOf = ({ created_at, expires_at }: PushBody) => Date.parse(expires_at) - Date.parse(created_at)
 
-  test('is an index of durations, reported rounded up to whole days', async () => {
+  test('is an index of durations, and is presented rounded up to whole days', async () => {
     for (const [index, lifetime, days] of DURATIONS) {
       const push = await api.create({ expire_after_duration: index })
       expect([lifetimeOf(push), push.expire_after_days, push.days_remaining]).toEqual([lifetime, days, days])
@@ -87,7 +89,7 @@ describe('expire_after_duration', () => {
     }
   })
 
-  test('together with days is the shorter of them', async () => {
+  test('together with days uses the shorter', async () => {
     const shorter = await api.create({ expire_after_duration: 0, expire_after_days: 30 })
     expect([lifetimeOf(shorter), shorter.expire_after_days]).toEqual([15 * MINUTE, 1])
     const longer = await api.create({ expire_after_duration: 17, expire_after_days: 30 })
@@ -111,7 +113,7 @@ describe('expire_after_duration', () => {
     }
   })
 
-  test('ends a push at that very moment', async () => {
+  test('ends a push to the millisecond', async () => {
     const { url_token } = await api.create({ expire_after_duration: 0 })
     api.clock.advance(15 * MINUTE - 1)
     expect((await api.retrieve(url_token)).body.payload).toBe('correct horse')
@@ -120,7 +122,7 @@ describe('expire_after_duration', () => {
   })
 })
 
-describe('a limit in time expires a push at expires_at, whatever notices it and when:', () => {
+describe('a push expires at expires_at, whatever notices it and when:', () => {
   let push: PushBody
 
   beforeEach(async () => {
@@ -145,20 +147,20 @@ describe('a limit in time expires a push at expires_at, whatever notices it and 
     expect(kinds()).toEqual(['creation'])
   })
 
-  test('a deletion, which changes nothing any more', async () => {
+  test('a deletion, which changes nothing', async () => {
     const { payload: _, ...told } = lapsed
     expect((await api.expire(push.url_token, { token: owner })).body).toMatchObject(told)
     expect(kinds()).toEqual(['creation'])
   })
 
-  test('the sweeper, hours before anybody asks', async () => {
+  test('the sweeper, hours before the first request', async () => {
     expect(await api.sweep()).toMatchObject({ expired: 1, purged: 0 })
     api.clock.advance(HOUR)
     expect((await api.retrieve(push.url_token)).body).toMatchObject(lapsed)
     expect(kinds()).toEqual(['creation', 'failed_view'])
   })
 
-  test('nothing: at its time its secrets are gone from the database, its log and its files', async () => {
+  test('nothing: at its time its secrets are gone from the database, its WAL and its files', async () => {
     jest.useFakeTimers()
     const rare = await passUntil(startApi({ flags: { 'sweep-every': '1h' } }))
     const token = await passUntil(rare.addAccount('rare@example.org'))
@@ -183,34 +185,37 @@ describe('a limit in time expires a push at expires_at, whatever notices it and 
     jest.useRealTimers()
   })
 
-  test('nothing but a preview', async () => {
+  test('only a preview', async () => {
     const preview = await api.call(`${PUSHES}/${push.url_token}/preview`)
     expect(preview.body).toEqual({ url: push.html_url })
   })
 })
 
-describe('a clock that is set back brings nothing back', () => {
+describe('a clock that jumps back revives nothing', () => {
   const noticed: [string, (urlToken: string) => Promise<unknown>][] = [
     ['a retrieval', (urlToken) => api.retrieve(urlToken)],
     ['a list', () => api.list('active', owner)],
     ['the sweeper', () => api.sweep()],
   ]
 
-  test.each(noticed)('once %s has noticed, in the same process and across a restart', async (_, notice) => {
-    const { url_token } = await api.create({ expire_after_duration: 3 }, { token: owner })
-    api.clock.advance(HOUR)
-    await notice(url_token)
-    api.clock.advance(-30 * MINUTE)
-    expect((await api.retrieve(url_token)).body).toMatchObject({ expired: true, payload: null })
-    await api.restart()
-    expect((await api.retrieve(url_token)).body).toMatchObject({ expired: true, payload: null })
-    expect(await api.list('active', owner)).toEqual([])
-    expect((await api.list('expired', owner)).map((push) => push.expired_on)).toEqual([
-      '2026-11-20T13:00:00.000Z',
-    ])
-  })
+  test.each(noticed)(
+    'once %s has noticed the expiry, in the same process and across a restart',
+    async (_, notice) => {
+      const { url_token } = await api.create({ expire_after_duration: 3 }, { token: owner })
+      api.clock.advance(HOUR)
+      await notice(url_token)
+      api.clock.advance(-30 * MINUTE)
+      expect((await api.retrieve(url_token)).body).toMatchObject({ expired: true, payload: null })
+      await api.restart()
+      expect((await api.retrieve(url_token)).body).toMatchObject({ expired: true, payload: null })
+      expect(await api.list('active', owner)).toEqual([])
+      expect((await api.list('expired', owner)).map((push) => push.expired_on)).toEqual([
+        '2026-11-20T13:00:00.000Z',
+      ])
+    },
+  )
 
-  test('and gives no push more time than it had', async () => {
+  test('and extends no push', async () => {
     const { url_token } = await api.create({ expire_after_duration: 3 })
     api.clock.advance(50 * MINUTE)
     await api.retrieve(url_token)
@@ -220,13 +225,13 @@ describe('a clock that is set back brings nothing back', () => {
   })
 })
 
-describe('what expired', () => {
+describe('an expired push', () => {
   const isGone = async (urlToken: string) => {
     const { status, body } = await api.retrieve(urlToken)
     return status === 404 && 'error' in body && body.error === 'not-found'
   }
 
-  test('of a visitor’s answers as expired for 24 hours, then is purged', async () => {
+  test('of a visitor answers as expired for 24 hours, then is purged', async () => {
     const viewed = (await api.create({ expire_after_views: 1 })).url_token
     const deleted = (await api.create()).url_token
     await api.retrieve(viewed)
@@ -242,14 +247,14 @@ describe('what expired', () => {
     expect(kinds()).toEqual([])
   })
 
-  test('of a visitor’s by time counts its 24 hours from expires_at, even if the expiry was recorded later', async () => {
+  test('of a visitor counts its 24 hours from expires_at, even if the expiry was recorded later', async () => {
     const { url_token } = await api.create({ expire_after_days: 1 })
     api.clock.advance(2 * DAY)
     expect(await api.sweep()).toMatchObject({ expired: 1, purged: 1 })
     expect(await isGone(url_token)).toBe(true)
   })
 
-  test('of an account’s is kept, log and all, until --purge-after', async () => {
+  test('of an account is kept with its audit log until --purge-after', async () => {
     const { url_token } = await api.create({ expire_after_views: 1, name: 'router' }, { token: owner })
     await api.retrieve(url_token)
     api.clock.advance(3 * DAY - 1)

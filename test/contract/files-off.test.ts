@@ -99,7 +99,7 @@ describe('in a multipart body', () => {
     'filename="=?utf-8?B?Z3LDvGV6aS50eHQ=?="',
   ]
 
-  test('the page tells those who drag a file over it', async () => {
+  test('the page says so when a file is dragged over it', async () => {
     const page = await (await api.fetch('/')).text()
     expect(page).toMatch(/<p class="overlay refused".*?Files are disabled on this server\.<\/p>/s)
     expect(page).not.toContain('id="kind-file"')

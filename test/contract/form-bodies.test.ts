@@ -42,7 +42,7 @@ describe('a urlencoded body', () => {
     expect(await payloadOf(await sendForm('?a=1&push[payload]=?b'))).toBe('?b')
   })
 
-  test('gives every member to the push', async () => {
+  test('sets every member of the push', async () => {
     const text = `push[payload]=a&push[expire_after_days]=3&push[expire_after_views]=2&push[retrieval_step]=0
       &push[deletable_by_viewer]=off&push[name]=N+1&push[note]=%C3%A9&push[passphrase]=&push[kind]=qr`
     const { status, body } = await sendForm(
@@ -74,7 +74,7 @@ describe('a urlencoded body', () => {
     ['%EF%BB%BFmark', '\ufeffmark'],
     ['a=b==', 'a=b=='],
     ['%D7%A9%D7%9C%D7%95%D7%9D', 'שלום'],
-  ])('gives %p back exactly', async (sent, payload) => {
+  ])('returns %p unchanged', async (sent, payload) => {
     expect(await payloadOf(await sendForm(`push[payload]=${sent}`))).toBe(payload)
   })
 
@@ -97,7 +97,7 @@ test.each([
   ['too many fields', 'x=&'.repeat(1000), '1000 fields'],
   ['too many empty fields', '&'.repeat(1000), '1000 fields'],
   ['too long a name', `push[${'n'.repeat(195)}]=x&`, '200 characters'],
-])('a form of %s is refused, with the limit', async (_, fields, limit) => {
+])('a form of %s is refused, naming the limit', async (_, fields, limit) => {
   const { status, body } = await sendForm(`${fields}push[payload]=a`)
   expect<unknown>([status, body]).toEqual([400, { error: expect.stringContaining(limit) }])
 })
@@ -117,7 +117,7 @@ describe('a multipart body', () => {
     expect(await payloadOf(await sendParts(multipart([payload('a', { name })])))).toBe('a')
   })
 
-  test('is read with its parts in any order, without parts of other names', async () => {
+  test('is read with its parts in any order, ignoring other parts', async () => {
     const parts: Part[] = [
       { name: 'push[expire_after_views]', content: '2' },
       { name: 'push[note]', content: 'é\r\nè' },
@@ -140,7 +140,7 @@ describe('a multipart body', () => {
     'application/json',
     'application/octet-stream',
     'image/png',
-  ])('holds text in UTF-8, whatever content type a part claims: %s', async (type) => {
+  ])('contains UTF-8 text, whatever content type a part claims: %s', async (type) => {
     const parts = [payload('grüezi 🐴', { headers: [`Content-Type: ${type}`] })]
     expect(await payloadOf(await sendParts(multipart(parts)))).toBe('grüezi 🐴')
   })
@@ -154,7 +154,7 @@ describe('a multipart body', () => {
     '\u0000\u0001\u001b[31m\u007f',
     '👩‍👩‍👧‍👦 e\u0301 שלום \u202eabc',
     'a+b%20c&d=e',
-  ])('gives %j back exactly', async (text) => {
+  ])('returns %j unchanged', async (text) => {
     const sent = `x${text}x`
     expect(await payloadOf(await sendParts(multipart([payload(sent)])))).toBe(sent)
   })
@@ -162,7 +162,7 @@ describe('a multipart body', () => {
   test.each([
     ['without a name', 'Content-Disposition: form-data'],
     ['with an empty name', 'Content-Disposition: form-data; name=""'],
-  ])('may hold a part %s, which is not ours', async (_, header) => {
+  ])('ignores an unknown part %s', async (_, header) => {
     const nameless = Buffer.from(`--${BOUNDARY}\r\n${header}\r\n\r\nx\r\n`)
     expect(await payloadOf(await sendParts(Buffer.concat([nameless, multipart([payload('a')])])))).toBe('a')
   })
@@ -181,7 +181,7 @@ describe('a multipart body', () => {
       'with an escaped line break in its name',
       "Content-Disposition: form-data; name=x; filename*=utf-8''a%0Ab",
     ],
-  ])('is refused when a part is in it %s: nothing is dropped without a word', async (_, header) => {
+  ])('is refused with a part %s, instead of dropping the part silently', async (_, header) => {
     const whole = multipart([payload('a')]).toString()
     const disposition = 'Content-Disposition'
     const body = whole.replace(
@@ -215,12 +215,12 @@ describe('a multipart body', () => {
       MULTIPART,
     ],
     ['a long boundary', multipart([payload('a')]), '200 characters', `${MULTIPART}${'x'.repeat(200)}`],
-  ])('with %s is refused, with the limit', async (_, body, limit, type) => {
+  ])('with %s is refused, naming the limit', async (_, body, limit, type) => {
     const { status, body: told } = await sendParts(body, type)
     expect<unknown>([status, told]).toEqual([400, { error: expect.stringContaining(limit) }])
   })
 
-  test('is refused when headers of a part come after too many others', async () => {
+  test('is refused if a part has too many headers', async () => {
     const headers = Array.from({ length: 20 }, (_, n) => `X-${n}: y`).join('\r\n')
     const body = multipart([payload('a')])
       .toString()

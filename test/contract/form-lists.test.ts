@@ -1,5 +1,5 @@
-// Members of forms that hold a list: sent again and again under the same name, as the reference describes
-// them and its clients do.
+// Lists in forms: a member that is repeated under one name, as the reference describes it and its clients
+// send it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
@@ -41,7 +41,7 @@ const FORMS = [
   },
 ] as const
 
-test('the reference has no other list of words in a form', async () => {
+test('the reference has no other list in a form', async () => {
   type Properties = Record<string, { type?: string; items?: { enum?: string[] } }>
   type Reference = { components: { schemas: Record<string, { properties?: Properties }> } }
   const { body } = await api.call<Reference>('/api/v2/openapi.json')
@@ -68,7 +68,7 @@ describe.each([
     expect([one.status, one.body[member]]).toEqual([201, [words[1]]])
   })
 
-  test.each(FORMS)('of $path tells an invalid $member wherever it stands', async (form) => {
+  test.each(FORMS)('of $path refuses an invalid $member at any position', async (form) => {
     const { path, wrapper, member, words, others } = form
     const name = `${wrapper}[${member}]`
     for (const values of [
@@ -105,7 +105,7 @@ describe('a payload without brackets', () => {
     expect((await api.retrieve(push?.url_token ?? '')).body.payload).toBe('secret = 1')
   })
 
-  test('is not read anywhere else, nor is another member, nor in JSON', async () => {
+  test('is accepted nowhere else, neither as another member nor in JSON', async () => {
     expect((await sendUrlencoded('/api/v2/pushes', [['payload', 'x']])).status).toBe(400)
     expect((await sendMultipart('/api/v2/pushes', [['payload', 'x']])).status).toBe(400)
     expect((await sendUrlencoded('/p.json', [['payload', 'x']])).status).toBe(400)

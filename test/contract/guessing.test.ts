@@ -43,7 +43,7 @@ test('sign-up stops revealing which addresses have an account, and keeps what wa
     expect(last?.text).toContain('Too many tries')
     expect(last?.text).not.toContain('already')
     expect(Number(last?.headers.get('retry-after'))).toBeWithin(1, 61)
-    // What is wrong by itself costs no try; neither does an account that is made.
+    // An invalid form counts no try, and neither does a created account.
     const elsewhere = { from: '192.0.2.77' }
     const short = { email: 'new@example.org', password: 'short' }
     for (let n = 0; n < 20; n += 1) expect((await people.post('/sign-up', short, elsewhere)).status).toBe(422)
@@ -51,7 +51,7 @@ test('sign-up stops revealing which addresses have an account, and keeps what wa
     expect(made.status).toBe(303)
   }))
 
-test('guessed links are refused after a while; a right one still opens', () =>
+test('guessed links are refused after too many tries; a valid one still opens', () =>
   withApi({}, async (api) => {
     const people = createPeople(api)
     const guess = (n: number) => `/welcome/${String(n).padStart(32, 'x')}`
@@ -66,7 +66,7 @@ test('guessed links are refused after a while; a right one still opens', () =>
     expect(right.status).toBe(200)
   }))
 
-test('a new password that is too short costs no try at the present one', () =>
+test('a new password that is too short counts no try of the current one', () =>
   withApi({}, async (api) => {
     await api.addAccount('a@example.org')
     const people = createPeople(api)

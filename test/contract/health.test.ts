@@ -1,4 +1,4 @@
-// Whether the process and its database answer, and what a start that fails leaves behind.
+// Health checks of the process and its database, and a start that fails.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
@@ -10,14 +10,14 @@ import { wholeMilliseconds } from '../../src/domain/time.ts'
 import { startStopwatch } from '../support/effort.ts'
 import { configOf, startInstance } from '../support/instance.ts'
 
-/** Overwrites what SQLite has open, so that its next read fails. */
+/** Overwrites a file that SQLite has open, so that its next read fails. */
 function overwrite(path: string): void {
   const file = openSync(path, 'r+')
   writeSync(file, Buffer.alloc(statSync(path).size, 0xee))
   closeSync(file)
 }
 
-test('a database that throws is 503, not a failed request', async () => {
+test('if the database throws, /up is 503 and not 500', async () => {
   const instance = await startInstance()
   await instance.fetch('/api/v2/pushes', { json: { push: { payload: 'x' } } })
   expect((await instance.fetch('/up')).status).toBe(200)
@@ -29,7 +29,7 @@ test('a database that throws is 503, not a failed request', async () => {
   rmSync(instance.dataDir, { recursive: true, force: true })
 })
 
-test('a fault while the server is built closes the store, and the next start finds it free', async () => {
+test('an error during startup closes the store, so that the next start can open it', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'oncebox-fault-'))
   const { config, settings } = configOf({ 'data-dir': dataDir, 'min-free-space': '0' })
   const ports = {
@@ -47,7 +47,7 @@ test('a fault while the server is built closes the store, and the next start fin
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-test('while nothing can be written, /readyz is 503 and names the part, and is well again at once', async () => {
+test('while the store is read-only /readyz is 503 and names the part, and it recovers at once', async () => {
   const instance = await startInstance()
   const ready = async () => {
     const response = await instance.fetch('/readyz', { from: '127.0.0.1' })
@@ -70,7 +70,7 @@ test('while nothing can be written, /readyz is 503 and names the part, and is we
   await instance.close()
 })
 
-test('a start warns of what was accepted for one start alone', async () => {
+test('a start warns of flags that accept a risk for one start alone', async () => {
   const accepting = await startInstance({ flags: { 'accept-clock': 'true', 'accept-move': 'true' } })
   for (const flag of ['--accept-clock', '--accept-move'])
     expect(accepting.log.join('\n')).toContain(`warn ${flag} is for one start: leave it out at the next one`)

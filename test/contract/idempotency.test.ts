@@ -1,4 +1,4 @@
-// Idempotency keys: a create that is repeated with its key makes nothing, and answers as the first time.
+// Idempotency keys: a create that is repeated with its key creates nothing, and answers as the first time.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -81,7 +81,7 @@ describe('the same key with the same fields', () => {
     }
   })
 
-  test('makes one push when many arrive at the same instant', async () => {
+  test('creates one push for concurrent requests', async () => {
     const key = newKey()
     const before = countPushes()
     const all = await Promise.all(
@@ -96,7 +96,7 @@ describe('the same key with the same fields', () => {
     expect((await post(key, { passphrase: 'p', payload: 'x' })).body).toEqual(created[0]!.body)
   })
 
-  test('counts for a day, and is forgotten then', async () => {
+  test('is kept for a day', async () => {
     const key = newKey()
     const first = await post(key, { payload: 'x' })
     api.clock.advance(DAY - 1)
@@ -163,7 +163,7 @@ describe('keys', () => {
     `${'x'.repeat(15)}\t${'x'.repeat(15)}`,
   ]
 
-  test.each(BAD)('of another form are refused, and nothing is made: %p', async (key) => {
+  test.each(BAD)('of another format are refused, and nothing is created: %p', async (key) => {
     const before = countPushes()
     const { status, body } = await post(key, { payload: 'x' })
     expect(status).toBe(400)
@@ -176,17 +176,17 @@ describe('keys', () => {
     '~'.repeat(128),
     '"9f1c6f0e-3d0b-4c58-9a53-0c1c7b8a2f7e"',
     'with blanks in the middle of it',
-  ])('of this form are taken: %p', async (key) => {
+  ])('of this format are accepted: %p', async (key) => {
     const first = await post(key, { payload: 'x' })
     expect(first.status).toBe(201)
     expect((await post(key, { payload: 'x' })).body).toEqual(first.body)
   })
 
-  test('a bad token is refused before a bad key', async () => {
+  test('an invalid token is refused before an invalid key', async () => {
     expect((await post('short', { payload: 'x' }, { token: 'obx_wrong' })).status).toBe(401)
   })
 
-  test('without one every request makes a push', async () => {
+  test('without a key every request creates a push', async () => {
     const [one, other] = [await api.create({ payload: 'x' }), await api.create({ payload: 'x' })]
     expect(one.url_token).not.toBe(other.url_token)
   })
@@ -214,7 +214,7 @@ describe('files', () => {
     api.call<PushBody>(PUSHES, withKey(key, { token: ann, body: multipart(parts), headers: MULTIPART }))
   const stored = () => readFolder(join(api.dataDir, 'files')).length
 
-  test('are stored once, however often they are sent', async () => {
+  test('are stored once, however often the request is repeated', async () => {
     const key = newKey()
     const parts = [file('one'), file('two', { filename: 'b.txt' })]
     const first = await send(key, parts)
@@ -240,15 +240,18 @@ describe('files', () => {
     ['boundary between them', [file('onet'), file('wo', { filename: 'b.txt' })]],
   ]
 
-  test.each(OTHERS)('of another %s are other fields, and leave nothing behind', async (_name, others) => {
-    const key = newKey()
-    const first = await send(key, [file('one'), file('two', { filename: 'b.txt' })])
-    expect(first.status).toBe(201)
-    const files = stored()
-    expect((await send(key, others)).status).toBe(422)
-    expect(stored()).toBe(files)
-    expect(rows('SELECT * FROM files_due')).toEqual([])
-  })
+  test.each(OTHERS)(
+    'of another %s count as other fields, and leave nothing behind',
+    async (_name, others) => {
+      const key = newKey()
+      const first = await send(key, [file('one'), file('two', { filename: 'b.txt' })])
+      expect(first.status).toBe(201)
+      const files = stored()
+      expect((await send(key, others)).status).toBe(422)
+      expect(stored()).toBe(files)
+      expect(rows('SELECT * FROM files_due')).toEqual([])
+    },
+  )
 
   test('in JSON are the same files', async () => {
     const key = newKey()
@@ -274,7 +277,7 @@ describe('files', () => {
     const writer = sending.writable.getWriter()
     const init = { token: ann, headers: MULTIPART, body: sending.readable }
     const first = api.call<PushBody>(PUSHES, withKey(key, init))
-    // It has been taken once the server reads.
+    // The key is in use once the server reads the body.
     await writer.write(bytes.subarray(0, 100))
     expect((await send(key, [file('slow')])).status).toBe(409)
     writer.write(bytes.subarray(100))
@@ -298,7 +301,7 @@ describe('when the push ends', () => {
     ],
   ]
 
-  test.each(ends)('by %s, its answer goes, and nothing is made again', async (_name, end) => {
+  test.each(ends)('by %s, its answer is deleted, and a repeat creates nothing', async (_name, end) => {
     const key = newKey()
     const push = { payload: 'x', expire_after_views: 1, expire_after_duration: 0 }
     const before = answers()
@@ -313,7 +316,7 @@ describe('when the push ends', () => {
     expect(countPushes()).toBe(pushes)
   })
 
-  test('by time, before anybody has written it down', async () => {
+  test('by time, before the expiry is recorded', async () => {
     const key = newKey()
     await post(key, { payload: 'x', expire_after_duration: 0 })
     api.clock.advance(HOUR)

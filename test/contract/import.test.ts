@@ -1,4 +1,4 @@
-// A real data folder of a Password Pusher 2.11, imported whole from the SQLite file that it uses.
+// A real data folder of Password Pusher 2.11, imported completely from its SQLite file.
 
 import { FIXTURE_DATABASE } from '../support/fixture.ts'
 import { fixtureCases } from '../support/fixture-cases.ts'

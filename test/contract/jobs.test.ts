@@ -1,5 +1,5 @@
-// What administrators see of the jobs that a server does by itself, in every language, without the reason of
-// a failure.
+// The server's background jobs on the administration page, in every language, without the reason of a
+// failure.
 
 import { afterEach, expect, test } from 'bun:test'
 import { mkdirSync, rmSync } from 'node:fs'
@@ -18,7 +18,7 @@ async function startWithAdministrator({ withoutReserve = false } = {}) {
   if (withoutReserve) {
     const { dataDir } = instance
     await instance.stop()
-    // A folder in the place of a file that is written a second after the start.
+    // A folder in place of a file that is written a second after the start.
     rmSync(join(dataDir, 'reserve'), { force: true })
     mkdirSync(join(dataDir, 'reserve'))
     instance = await startInstance({ dataDir })
@@ -27,7 +27,7 @@ async function startWithAdministrator({ withoutReserve = false } = {}) {
   return createPeople(instance).signIn('ann@example.org')
 }
 
-/** The cells of the table, a row for each job, without tags. */
+/** Returns the cells of the table, one row per job, without tags. */
 function rowsOf(text: string): string[][] {
   const table = /<section aria-labelledby="jobs-title">.*?<\/section>/s.exec(text)?.[0] ?? ''
   const rows = [...table.matchAll(/<tr><th scope="row">.*?<\/tr>/gs)]
@@ -61,7 +61,7 @@ test('the row of the sweep shows when it last ran, and that it never failed', as
   ])
 })
 
-test('a failure is shown with its time alone; the log has the reason', async () => {
+test('a failure is shown with its time only; the log has the reason', async () => {
   const ann = await startWithAdministrator({ withoutReserve: true })
   const rowOfReserve = async () => rowsOf((await ann.get('/admin')).text)[1] ?? []
   await waitUntil(async () => (await rowOfReserve())[3] !== 'Never')

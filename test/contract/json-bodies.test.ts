@@ -11,7 +11,7 @@ afterAll(() => api.close())
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-/** As it is: bytes bring no content type of their own. */
+/** Sends a body as bytes, which imply no content type. */
 function send(
   body: Uint8Array<ArrayBuffer> | string | ReadableStream,
   type: string | null,
@@ -65,13 +65,13 @@ describe('a JSON body', () => {
     expect((await send(text, 'application/json')).status).toBe(400)
   })
 
-  test('that breaks off within a character leaves nothing behind for the next one', async () => {
+  test('that breaks off within a character does not affect the next body', async () => {
     const text = Uint8Array.from([...bytes('{"push": {"payload": "a'), 0xe2, 0x82])
     expect((await send(text, 'application/json')).status).toBe(400)
     expect((await send('{"push": {"payload": "€"}}', 'application/json')).status).toBe(201)
   })
 
-  test('that holds half a surrogate pair is refused: it could not come back exactly', async () => {
+  test('with half a surrogate pair is refused, since it could not be returned unchanged', async () => {
     const { status, body } = await send('{"push": {"payload": "a\\ud83d"}}', 'application/json')
     expect([status, Object.keys(body)]).toEqual([422, ['error', 'payload']])
   })
@@ -89,7 +89,7 @@ describe('the shape of a JSON body', () => {
     ['with a member of the name __proto__', around('{"__proto__": {"payload": "b"}}')],
     ['with a number of ten thousand digits', around('9'.repeat(10_000))],
     ['with the same member again and again', around(`0${',"x": 1'.repeat(1900)}`)],
-  ])('%s is one of a push', async (_, text) => {
+  ])('with %s is accepted as a push', async (_, text) => {
     const { status, body } = await send(text, 'application/json')
     expect(status).toBe(201)
     expect((await api.retrieve(String(body.url_token))).body.payload).toBe('[[{{,,')
@@ -100,7 +100,7 @@ describe('the shape of a JSON body', () => {
     ['of brackets alone', '['.repeat(70_000), '32 levels'],
     ['of too many members', around(JSON.stringify(Array(1998).fill([]))), '2000 members'],
     ['of the same member too often', around(`0${',"x": 1'.repeat(2000)}`), '2000 members'],
-  ])('%s is refused, with its limit', async (_, text, limit) => {
+  ])('with %s is refused, naming the limit', async (_, text, limit) => {
     const { status, body } = await send(text, 'application/json')
     expect([status, body]).toEqual([400, { error: expect.stringContaining(limit) }])
   })
@@ -115,7 +115,7 @@ describe('a content type', () => {
     'application/merge-patch+json',
     'multipart/mixed; boundary=x',
     'application/jsonp',
-  ])('%s is not understood', async (type) => {
+  ])('%s is unsupported', async (type) => {
     const { status, body } = await send(json, type)
     expect(status).toBe(415)
     expect(Object.keys(body)).toEqual(['error'])
@@ -143,7 +143,7 @@ describe('a body that is too large', () => {
 
   const refusal = { error: expect.stringMatching(/\b71536 bytes.*--max-payload-bytes/) }
 
-  test('is refused by its announced length, before it is read', async () => {
+  test('is refused by its Content-Length, before it is read', async () => {
     const pulled: number[] = []
     const body = new ReadableStream({ pull: () => void pulled.push(1) }, { highWaterMark: 0 })
     const { status, body: told } = await send(body, 'application/json', { 'content-length': '80000' })
@@ -152,7 +152,7 @@ describe('a body that is too large', () => {
   })
 
   test.each(['application/json', 'application/x-www-form-urlencoded'])(
-    'is refused while it arrives in pieces: %s',
+    'is refused while it arrives in chunks: %s',
     async (type) => {
       const { status, body } = await send(inPieces(large), type)
       expect([status, body]).toEqual([413, refusal])
@@ -172,7 +172,7 @@ describe('a body that is too large', () => {
   })
 })
 
-test('a payload of the allowed size fits however much its escaping takes', async () => {
+test('a payload of the maximum size fits, however it is escaped', async () => {
   const payload = '\u0001'.repeat(1000)
   const escaped = `{"push": {"payload": "${'\\u0001'.repeat(1000)}"}}`
   const form = `push[payload]=${'%01'.repeat(1000)}`

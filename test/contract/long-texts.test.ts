@@ -1,5 +1,4 @@
-// Long texts of strangers, in headers, addresses and forms: each is answered without much work, whatever it
-// holds.
+// Long texts of strangers in headers, addresses and forms: each is answered quickly, whatever it contains.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Api, PUSHES, startApi } from '../support/api.ts'
@@ -7,12 +6,10 @@ import { workedMs } from '../support/effort.ts'
 import type { Init } from '../support/instance.ts'
 
 const PROXY = '192.0.2.1'
-/** About as much as the server accepts in the head of a request. */
+/** Nearly the maximum that the server accepts in the head of a request. */
 const HEAD = 15_000
 const FORM = 'application/x-www-form-urlencoded'
-/**
- * A hundred on a quiet machine; the code runs for the first time, and the collector of garbage adds its own.
- */
+/** 100 on a quiet machine; the code is not compiled yet, and garbage collection adds to it. */
 const MOST_MS = 500
 
 const MARKS = '\u0301\u0316'
@@ -62,22 +59,25 @@ const HEADERS: [name: string, value: string][] = [
   ['content-type', filled('multipart/form-data', '; a="\\"')],
 ]
 
-test.each(HEADERS)('the header %s with 15,000 characters costs little on any route', async (name, value) => {
-  const headers = { [name]: value }
-  for (const path of [
-    '/',
-    `/p/${secret}`,
-    `${PUSHES}/${secret}`,
-    `${PUSHES}/active`,
-    '/d/x',
-    '/sign-in',
-    '/up',
-  ])
-    expect(await statusOf(path, { headers, from: PROXY })).toBeLessThan(500)
-  const post = { method: 'POST', body: 'push[payload]=x', headers: { 'content-type': FORM, ...headers } }
-  for (const path of ['/', PUSHES, '/p.json', '/sign-in'])
-    expect(await statusOf(path, { ...post, from: PROXY })).toBeLessThan(500)
-})
+test.each(HEADERS)(
+  'the header %s with 15,000 characters costs little time on any route',
+  async (name, value) => {
+    const headers = { [name]: value }
+    for (const path of [
+      '/',
+      `/p/${secret}`,
+      `${PUSHES}/${secret}`,
+      `${PUSHES}/active`,
+      '/d/x',
+      '/sign-in',
+      '/up',
+    ])
+      expect(await statusOf(path, { headers, from: PROXY })).toBeLessThan(500)
+    const post = { method: 'POST', body: 'push[payload]=x', headers: { 'content-type': FORM, ...headers } }
+    for (const path of ['/', PUSHES, '/p.json', '/sign-in'])
+      expect(await statusOf(path, { ...post, from: PROXY })).toBeLessThan(500)
+  },
+)
 
 test.each([
   filled('/', '/'),
@@ -91,7 +91,7 @@ test.each([
   filled('/?locale=', 'de-'),
   filled('/sign-in?next=', '%2F%2E'),
   filled(`${PUSHES}/active?page=`, '1'),
-])('an address with 15,000 characters costs little (%#)', async (path) => {
+])('an address with 15,000 characters costs little time (%#)', async (path) => {
   expect(await statusOf(path, {})).toBeLessThan(500)
 })
 
@@ -112,7 +112,7 @@ test.each(HOSTS)('a link whose host has 160,000 characters of %s is refused at o
   }
 })
 
-test('a link with a long path comes back as it was sent', async () => {
+test('a link with a long path is returned unchanged', async () => {
   const payload = `https://ann@once.example/${MARKS.repeat(50_000)} `
   const { url_token } = await api.create({ kind: 'url', payload })
   expect((await api.retrieve(url_token)).body.payload).toBe(payload)

@@ -1,4 +1,4 @@
-// Pushes that a restore of the server ended: expired for everybody, with the reason on the pages.
+// Pushes that a restore expired: their pages give the reason.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -45,7 +45,7 @@ afterAll(async () => {
 const restoredAt = new Date(START + MINUTE).toISOString()
 const json = async (path: string) => (await api.fetch(path, { token })).json()
 
-test('the API knows them as expired, not as deleted, and asks for no passphrase', async () => {
+test('the API answers that they are expired, not deleted, and asks for no passphrase', async () => {
   for (const { url_token } of [lost, anonymous]) {
     const { status, body } = await api.retrieve(url_token)
     expect(status).toBe(200)
@@ -55,7 +55,7 @@ test('the API knows them as expired, not as deleted, and asks for no passphrase'
   }
 })
 
-test('the API tells no other members of them than of other pushes', async () => {
+test('the API shows the same members as for other pushes', async () => {
   const [one, other] = [
     await json(`/api/v2/pushes/${lost.url_token}`),
     await json(`/api/v2/pushes/${used.url_token}`),
@@ -88,7 +88,7 @@ test.each([
   ['es', 'se perdió en la restauración', 'comparta de nuevo'],
   ['ja', '復元時に失われました', 'もう一度共有'],
   ['ar', 'ففُقد هذا الرابط', 'يشاركه مجددًا'],
-])('a recipient is told what happened, in %s', async (language, happened, advice) => {
+])('a recipient reads what happened, in %s', async (language, happened, advice) => {
   for (const { url_token } of [lost, anonymous]) {
     const response = await api.fetch(`/p/${url_token}?locale=${language}`)
     const text = await response.text()
@@ -98,11 +98,11 @@ test.each([
   }
 })
 
-test('a recipient of another push that has ended is told nothing of a restore', async () => {
+test('the page of any other expired push does not mention a restore', async () => {
   expect(await (await api.fetch(`/p/${used.url_token}`)).text()).not.toContain('restore')
 })
 
-test('their owner sees the state in the list and on the page, and how to share it again', async () => {
+test('the owner sees the state in the list and on the page, and how to share them again', async () => {
   const { text: list } = await bob.get('/pushes?show=expired')
   expect(list.match(/Ended: lost in a restore/g)).toHaveLength(1)
   const { text: page } = await bob.get(`/pushes/${lost.url_token}`)
@@ -120,7 +120,7 @@ test('the log on the page names the restore', async () => {
   expect(log).not.toContain('Revoked or deleted')
 })
 
-test('a filter finds them among the expired ones, whatever list was open', async () => {
+test('a filter finds them among the expired ones, from either list', async () => {
   const rowsIn = (text: string) =>
     [...text.matchAll(/href="\/pushes\/([a-z0-9]{26})" class="title"/g)].map(([, id]) => id)
   for (const path of ['/pushes?state=lost', '/pushes?show=expired&state=lost', '/pushes?show=all&state=lost'])
@@ -131,13 +131,13 @@ test('a filter finds them among the expired ones, whatever list was open', async
   expect(text).toContain('name="show" value="expired"')
 })
 
-test('an owner reads names and notes as before', async () => {
+test('the owner can still read names and notes', async () => {
   const { text } = await bob.get(`/pushes/${lost.url_token}`)
   expect(text).toContain('invoice')
   expect(text).toContain('for Ann')
 })
 
-test('a form that was open before the restore opens nothing', async () => {
+test('a form opened before the restore reveals nothing', async () => {
   const answer = await createPeople(api).post(`/p/${anonymous.url_token}/r`, { nonce: 'x' })
   expect(answer.text).toContain('lost in a restore')
 })

@@ -1,4 +1,4 @@
-// Mail for accounts: invitations, links for a new password, and how much of it there may be.
+// Mail for accounts: invitations, reset links, and their limits.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -41,7 +41,7 @@ async function nextMail(): Promise<Received> {
   return mail
 }
 
-/** How often each mail that waits was tried. */
+/** Returns the number of attempts of each queued mail. */
 function triesOf({ dataDir }: Api): number[] {
   const database = new Database(join(dataDir, 'oncebox.db'), { readonly: true })
   const rows = database.query<{ tries: number }, []>('SELECT tries FROM outbox').all()
@@ -53,7 +53,7 @@ const linkIn = ({ text }: Received) => /^http:\/\/localhost(\/welcome\/\w+)$/m.e
 const forgot = (email: string, from = '192.0.2.9') => people.post('/sign-in/forgot', { email }, { from })
 const statusOf = async (path: string) => (await people.get(path)).status
 
-test('an invitation is sent when the administrator wants that, and its link works', async () => {
+test('an invitation is mailed if the administrator asks for it, and its link works', async () => {
   const page = await ann.post('/admin/invitations', { email: 'New@Example.org', send: 'true' })
   expect(page.text).toContain('It is also on its way by e-mail.')
   const mail = await nextMail()
@@ -63,7 +63,7 @@ test('an invitation is sent when the administrator wants that, and its link work
   expect(silent.text).not.toContain('on its way')
 })
 
-test('an invitation that is withdrawn before it is sent is not sent', async () => {
+test('an invitation that is withdrawn before it is mailed is not mailed', async () => {
   await server.stop()
   await ann.post('/admin/invitations', { email: 'late@example.org', send: 'true' })
   const { text } = await ann.get('/admin')
@@ -73,7 +73,7 @@ test('an invitation that is withdrawn before it is sent is not sent', async () =
   expect(server.mails).toEqual([])
 })
 
-describe('somebody who forgot the password', () => {
+describe('a person who forgot the password', () => {
   beforeAll(async () => {
     server = await startMailServer()
     api = await startApi({ flags: flagsOf(server.url) })
@@ -82,7 +82,7 @@ describe('somebody who forgot the password', () => {
     await api.addAccount(BOB)
   })
 
-  test('finds the form on the page to sign in', async () => {
+  test('finds the form on the sign-in page', async () => {
     expect((await people.get('/sign-in')).text).toContain('href="/sign-in/forgot"')
     expect((await people.get('/sign-in/forgot')).text).toContain('Send the link')
   })
@@ -99,7 +99,7 @@ describe('somebody who forgot the password', () => {
     expect(await statusOf(link)).toBe(404)
   })
 
-  test('is told the same as somebody without an account, one that is disabled, or no address', async () => {
+  test('gets the same answer as for an unknown or disabled account, or an invalid address', async () => {
     await api.addAccount('off@example.org')
     await api.accounts().disableAccount('off@example.org')
     const asked = [BOB, 'nobody@example.org', 'off@example.org', 'no address', '']
@@ -113,7 +113,7 @@ describe('somebody who forgot the password', () => {
     expect(server.mails).toEqual([])
   })
 
-  test('keeps the last link, however often others ask', async () => {
+  test('keeps the last link, however often others request one', async () => {
     api.clock.advance(HOUR)
     const links: string[] = []
     for (let n = 0; n < 3; n += 1) {
@@ -128,7 +128,7 @@ describe('somebody who forgot the password', () => {
     expect(await statusOf(links[2] ?? '')).toBe(404)
   })
 
-  test('is refused after too many requests from one address, which keeps what was typed', async () => {
+  test('is refused after too many requests from one address, keeping what was typed', async () => {
     api.clock.advance(HOUR)
     const statuses: number[] = []
     for (let n = 0; n < 21; n += 1) statuses.push((await forgot(`x${n}@example.org`, '203.0.113.7')).status)
@@ -157,7 +157,7 @@ describe('mail to a server whose certificate does not verify', () => {
     return strange.fetch(PUSHES, { json: { push: { payload: 'x', notify_emails_to: to } }, token: owner })
   }
 
-  test('is not sent, also not by a later try', async () => {
+  test('is not sent, not even by a retry', async () => {
     expect((await create(1)).status).toBe(201)
     await waitUntil(() => {
       strange.clock.advance(10_000)
@@ -178,7 +178,7 @@ describe('mail to a server whose certificate does not verify', () => {
   })
 })
 
-test('mail that fails is told when that begins and ends, and in /readyz until then, which stays ready', async () => {
+test('failing mail is logged when it begins and ends, and shown in /readyz, which stays ready', async () => {
   let [tries, isTaking] = [0, false]
   const server = await startMailServer({
     onMail: () => {
@@ -212,7 +212,7 @@ test('mail that fails is told when that begins and ends, and in /readyz until th
   await server.stop()
 })
 
-test('without a mail server there is neither form nor path', async () => {
+test('without a mail server there is neither a form nor an endpoint', async () => {
   const plain = await startApi()
   const asked = createPeople(plain)
   await plain.addAccount(BOB)

@@ -1,5 +1,5 @@
-// How much mail there may be in an hour: one address, one recipient or new accounts cannot use up the mails
-// of all, and a link for a new password is taken to the last.
+// Limits on mails per hour: no address, recipient or new account can use up the mails of all, and reset links
+// are mailed to the last.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
@@ -11,7 +11,7 @@ import { waitUntil } from '../support/waiting.ts'
 
 const ANN = 'ann@example.org'
 const FLAGS = {
-  // Nobody listens there, so that every mail that is taken waits.
+  // No server listens on this port, so every accepted mail stays queued.
   ...{ 'smtp-url': 'smtps://127.0.0.1:1', 'mail-from': 'once@example.org' },
   ...{ 'base-url': 'http://localhost', signups: 'true' },
 }
@@ -37,7 +37,7 @@ async function send({ token, from = '192.0.2.1', to = newRecipients(5) }: Sendin
   return (await api.fetch(PUSHES, { json: { push }, token, from })).status
 }
 
-/** Sends until it is refused; resolves to the number of creates that were taken. */
+/** Creates until a create is refused. Resolves to the number of accepted ones. */
 async function sendAll(one: Sending): Promise<number> {
   for (let taken = 0; ; taken += 1) if ((await send(one)) !== 201) return taken
 }
@@ -64,7 +64,7 @@ async function mailPart(): Promise<string> {
   return ((await answer.json()) as { ready: true; checks: { mail: string } }).checks.mail
 }
 
-test('one address sends 200 mails with all accounts that it signs up, and a /64 is one address', async () => {
+test('one address sends at most 200 mails from all accounts that it signs up; a /64 is one address', async () => {
   const [first = '', second = '', third = ''] = await addAccounts('new', 3)
   expect(await sendAll({ token: first, from: '2001:db8::1' })).toBe(20)
   expect(await sendAll({ token: second, from: '2001:db8::2' })).toBe(20)
@@ -72,7 +72,7 @@ test('one address sends 200 mails with all accounts that it signs up, and a /64 
   expect(await send({ token: third, from: '2001:db8:0:1::1' })).toBe(201)
 })
 
-test('accounts younger than a day leave the others their mails, from however many addresses', async () => {
+test('accounts younger than a day leave a share of the mails to the others, from however many addresses', async () => {
   const [old = ''] = await addAccounts('old', 1)
   api.clock.advance(DAY)
   const tokens = await addAccounts('new', 5)
@@ -88,7 +88,7 @@ test('accounts younger than a day leave the others their mails, from however man
   await waitUntil(() => countOf('account_mail') === before + 2)
 })
 
-test('an administrator is no new account, and without --signups nobody is', async () => {
+test('neither an administrator nor, without --signups, any account counts as new', async () => {
   const admin = await api.addAccount('admin@example.org', { isAdmin: true })
   const tokens = await addAccounts('new', 4)
   for (const [n, token] of tokens.entries()) await sendAll({ token, from: `192.0.2.${n}` })
@@ -101,7 +101,7 @@ test('an administrator is no new account, and without --signups nobody is', asyn
   expect(countOf('link_mail')).toBe(500)
 })
 
-test('a link for a new password is taken when no other mail is, up to the last, which /readyz tells', async () => {
+test('a reset link is mailed when other mail is refused, until the last mail, which /readyz reports', async () => {
   const tokens = await addAccounts('old', 9)
   api.clock.advance(DAY)
   for (const [n, token] of tokens.entries()) await sendAll({ token, from: `192.0.2.${n}` })
@@ -123,7 +123,7 @@ test('a link for a new password is taken when no other mail is, up to the last, 
   expect(await mailPart()).not.toContain('is taken')
 })
 
-test('a recipient gets 30 mails from all accounts together, and a new password beside them', async () => {
+test('a recipient gets at most 30 mails from all accounts together, and reset links beside them', async () => {
   const [first = '', second = ''] = await addAccounts('new', 2)
   for (let n = 0; n < 15; n += 1) {
     expect(await send({ token: first, to: ANN })).toBe(201)
@@ -135,7 +135,7 @@ test('a recipient gets 30 mails from all accounts together, and a new password b
   await waitUntil(() => countOf('account_mail') === 1)
 })
 
-test('a form whose mails cannot be taken says so, and tests have a limit of their own', async () => {
+test('a form whose mails are refused says so, and test mails have a separate limit', async () => {
   const people = createPeople(api)
   const bob = await api.addAccount('bob@example.org')
   const page = await people.signIn('bob@example.org')
@@ -163,12 +163,12 @@ test('a form whose mails cannot be taken says so, and tests have a limit of thei
   ])
 })
 
-test('mails that are refused with their push count for nothing', async () => {
+test('mails of a refused push are not counted', async () => {
   const token = await api.addAccount('bob@example.org')
   const { url_token } = await api.create({}, { token })
   await api.expire(url_token, { token })
   const json = { push: { notify_emails_to: 'a@example.org,b@example.org,c@example.org' } }
-  // More than an account, a recipient or an address may have.
+  // More mails than an account, a recipient or an address may have.
   for (let n = 0; n < 70; n += 1) {
     const refused = await api.fetch(`${PUSHES}/${url_token}/notify_emails`, { json, token })
     expect([n, refused.status]).toEqual([n, 422])

@@ -1,4 +1,4 @@
-// Mail with links of pushes: who may ask for it, what it says, and when none is sent.
+// Mails with links of pushes: who may send them, their content, and when none is sent.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, PUSHES, startApi, type Wire } from '../support/api.ts'
@@ -9,7 +9,7 @@ import { waitUntil } from '../support/waiting.ts'
 const BOB = 'bob@example.org'
 const CLEO = 'cleo@example.org'
 
-/** What the server does with the next mail. */
+/** Decides what the mail server does with the next mail. */
 let onMail: (mail: Received) => 'take' | 'die' | Promise<'take' | 'die'> = () => 'take'
 let server: MailServer
 let api: Api
@@ -75,7 +75,7 @@ test('each recipient gets the link in a mail of their own, never the payload, na
   expect(await kindsOf(push.url_token)).toEqual(['creation', 'creation_email_send'])
 })
 
-test('in the language that was asked for, and without one in English', async () => {
+test('in the requested language, and English without one', async () => {
   await create({ notify_emails_to: BOB, notify_emails_to_locale: 'de-AT', passphrase: 'x' })
   const [mail] = await arrived(1)
   expect(mail?.text).toContain('Dieser Link lässt sich 5')
@@ -152,7 +152,7 @@ test('the previous version of the API sends the link, too', async () => {
   expect(headerOf(mail as Received, 'subject')).toBe('秘密の情報が共有されました')
 })
 
-test('a push that ends before its mail is sent has none', async () => {
+test('a push that ends before its mail is sent causes no mail', async () => {
   const held = Promise.withResolvers<'take'>()
   const reached = Promise.withResolvers<void>()
   onMail = () => {
@@ -169,7 +169,7 @@ test('a push that ends before its mail is sent has none', async () => {
   expect((await arrived(2)).map(({ to }) => to)).toEqual([[BOB], ['dan@example.org']])
 })
 
-test('a server that dies between a mail and its answer gets the same mail again', async () => {
+test('a mail server that drops the connection before its reply gets the same mail again', async () => {
   const tries: Received[] = []
   onMail = (mail) => {
     tries.push(mail)
@@ -186,7 +186,7 @@ test('a server that dies between a mail and its answer gets the same mail again'
   expect(await arrived(1)).toHaveLength(1)
 })
 
-describe('an account that wishes mail of events', () => {
+describe('an account that wants mail about events', () => {
   let people: People
   let ann: Person
   const wish = (fields: Record<string, string>) => ann.post('/account/mail', fields)
@@ -195,7 +195,7 @@ describe('an account that wishes mail of events', () => {
     ann = await people.signIn('ann@example.org')
   })
 
-  test('is told without the name of the push or its link, in the language in which it wished that', async () => {
+  test('gets it without the name of the push or its link, in the language of its choice', async () => {
     expect((await wish({ 'push.opened': 'true' })).headers.get('location')).toBe('/account?mail=saved#mail')
     const { url_token } = (await (await create({ name: 'VPN for Bob' })).json()) as { url_token: string }
     await api.fetch(`${PUSHES}/${url_token}`)
@@ -214,7 +214,7 @@ describe('an account that wishes mail of events', () => {
     expect(german?.raw).not.toMatch(new RegExp(`VPN|${url_token}`))
   })
 
-  test('finds fields in the form, which never comes filled in with an address of a link', async () => {
+  test('sees fields in the form, which are never filled in from the address of the page', async () => {
     const { text } = await ann.get('/?notify_emails_to=eve@example.org&kind=text')
     expect(text.includes('name="push[notify_emails_to]" type="text" value=""')).toBe(true)
     const fields = { 'push[kind]': 'text', 'push[payload]': 'x', 'push[notify_emails_to_locale]': 'es' }
@@ -239,7 +239,7 @@ describe('an account that wishes mail of events', () => {
     )
   })
 
-  test('sees its wishes, and can end them', async () => {
+  test('sees its choices, and can turn them off', async () => {
     expect((await ann.get('/account')).text).toMatch(/name="push\.opened" value="true" checked/)
     await wish({})
     const { url_token } = (await (await create({})).json()) as { url_token: string }
@@ -248,7 +248,7 @@ describe('an account that wishes mail of events', () => {
     expect((await arrived(1)).map(({ to }) => to)).toEqual([[BOB]])
   })
 
-  test('can ask for a test', async () => {
+  test('can request a test mail', async () => {
     const sent = await ann.post('/account/mail/test', {})
     expect(sent.headers.get('location')).toBe('/account?mail=sent#mail')
     expect((await ann.get('/account?mail=sent')).text).toContain('The mail server has taken the test mail.')
@@ -260,12 +260,14 @@ describe('an account that wishes mail of events', () => {
     expect(failed.headers.get('location')).toBe('/account?mail=unreachable#mail')
     const { text } = await ann.get('/account?mail=unreachable')
     expect(text).toContain('The test mail was not sent.')
-    // Why is for administrators.
+    // Only administrators see the reason.
     expect(text).not.toContain('cannot be reached')
   })
 })
 
-/** What could end a header or a command, name somebody else, or be read as more than one address. */
+/**
+ * Addresses that could end a header or a command, name another recipient, or be read as several addresses.
+ */
 const HOSTILE = [
   'bob@example.org\r\nBcc: eve@example.org',
   'bob@example.org\nX: y',
@@ -303,7 +305,7 @@ describe('POST /pushes/:url_token/notify_emails', () => {
     urlToken = ((await (await create({})).json()) as { url_token: string }).url_token
   })
 
-  test('sends the link for its owner and audits it', async () => {
+  test('mails the link for its owner and audits it', async () => {
     const response = await post(urlToken, { notify_emails_to: BOB, notify_emails_to_locale: 'fr' })
     expect([response.status, await response.json()]).toEqual([
       200,
@@ -315,7 +317,7 @@ describe('POST /pushes/:url_token/notify_emails', () => {
     expect(await kindsOf(urlToken)).toEqual(['creation', 'creation_email_send'])
   })
 
-  test('refuses everybody else, and names what is missing', async () => {
+  test('refuses any other account, and names what is missing', async () => {
     const given = { notify_emails_to: BOB }
     const statuses = [
       await api.fetch(`${PUSHES}/${urlToken}/notify_emails`, { json: { push: given } }),
@@ -329,7 +331,7 @@ describe('POST /pushes/:url_token/notify_emails', () => {
     expect((await post(anonymous.url_token, given)).status).toBe(403)
   })
 
-  test('refuses a push that has ended', async () => {
+  test('refuses an expired push', async () => {
     const ended = (await (await create({})).json()) as { url_token: string }
     await api.fetch(`${PUSHES}/${ended.url_token}`, { method: 'DELETE', token: owner })
     const response = await post(ended.url_token, { notify_emails_to: BOB })

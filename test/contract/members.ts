@@ -1,4 +1,4 @@
-// Which members each answer of the API has: all of them, and no others.
+// The members of each answer of the API: all of them, and no others.
 
 export const PUSH = [
   'url_token',

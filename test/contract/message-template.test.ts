@@ -79,7 +79,7 @@ test.each([
   },
 )
 
-test('a template with a place for the name is filled in with it', async () => {
+test('the placeholder for the name is replaced by it', async () => {
   const { cookie, form } = await signIn('bob@example.org')
   await post('/account/message', { message: 'Dear {name}, {link}', form }, { cookie })
   const named = await api.create({ name: 'Anna' }, { token })

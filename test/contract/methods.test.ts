@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, PUSHES, startApi } from '../support/api.ts'
 import { runScenarios } from '../support/scenarios.ts'
 
-describe('HEAD on a push runs nothing of a retrieval', () => {
+describe('HEAD of a push has no effects of a retrieval', () => {
   runScenarios([
     { name: 'of a live push', ask: 'HEAD /api/v2/pushes/{push}', status: 200 },
     { name: 'with .json', ask: 'HEAD /api/v2/pushes/{push}.json', status: 200 },

@@ -3,7 +3,7 @@
 export type Part = {
   name: string
   content: string | Uint8Array
-  /** Follows the name, as in `filename="a.txt"`. */
+  /** Text after the name, such as `filename="a.txt"`. */
   disposition?: string
   /** Whole header lines. */
   headers?: string[]

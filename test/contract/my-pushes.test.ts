@@ -1,5 +1,4 @@
-// An owner's list on the pages: filters, order, search, what is new, and what is done to several pushes at
-// once.
+// An owner's list on the pages: filters, order, search, opened pushes, and bulk actions.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, type PushBody, startApi, type Wire } from '../support/api.ts'
@@ -27,7 +26,7 @@ async function newOwner(): Promise<Owner> {
   return { ...person, token, create: (push = {}) => api.create(push, { token }) }
 }
 
-/** The names in the rows, in their order. */
+/** Returns the names in the rows, in their order. */
 function namesIn(text: string): string[] {
   return [...text.matchAll(/class="title"><bdi>([^<]*)</g)].map(([, name]) => name ?? '')
 }
@@ -41,8 +40,8 @@ const list = async (owner: Owner, query = '') => {
 const tokensIn = (text: string) =>
   [...text.matchAll(/name="push" value="(\w+)"/g)].map(([, token]) => token ?? '')
 
-describe('what is shown', () => {
-  test('a row has the kind, the name, the views, the end and the last view', async () => {
+describe('the list', () => {
+  test('a row shows the kind, the name, the views, the expiry and the last view', async () => {
     const owner = await newOwner()
     const { url_token } = await owner.create({ name: 'VPN', note: 'for Cleo', expire_after_days: 7 })
     await owner.create({ kind: 'qr' })
@@ -62,7 +61,7 @@ describe('what is shown', () => {
     expect(text).toContain(`data-text="http://localhost/p/${url_token}/r"`)
   })
 
-  test('a row says how many files there are, and how large', async () => {
+  test('a row shows the number and size of the files', async () => {
     const owner = await newOwner()
     await owner.create({ name: 'two', files: ['a', 'b'].map((filename) => ({ filename, data: 'eA==' })) })
     expect((await list(owner)).text).toContain('2 files · 2 bytes · created')
@@ -96,7 +95,7 @@ describe('what is shown', () => {
     expect(row).toMatch(new RegExp(`class="chip ${tone}"><svg.*?</svg><span>${text}`, 's'))
   })
 
-  test('rows stand under the day of their creation, unless they are in another order', async () => {
+  test('rows are grouped by the day of their creation, unless sorted by something else', async () => {
     const owner = await newOwner()
     await owner.create({ name: 'first', expire_after_days: 90 })
     api.clock.advance(2 * DAY)
@@ -114,7 +113,7 @@ describe('what is shown', () => {
       expect(daysIn((await list(owner, `?sort=${sort}`)).text)).toEqual([])
   })
 
-  test('the mark of an opened push disappears when its owner looks at it, or removes the mark', async () => {
+  test('the mark of an opened push disappears when its owner opens the page, or removes the mark', async () => {
     const owner = await newOwner()
     const pushes = [await owner.create({ name: 'one' }), await owner.create({ name: 'two' })]
     for (const { url_token } of pushes) await api.retrieve(url_token)
@@ -130,7 +129,7 @@ describe('what is shown', () => {
     expect(await isNew()).toEqual(['one'])
   })
 
-  test('a push whose last view was used has succeeded: green, and in the first list until it was seen', async () => {
+  test('a push whose last view was used is green, and stays in the first list until the owner has seen it', async () => {
     const owner = await newOwner()
     const { url_token } = await owner.create({ name: 'VPN', expire_after_views: 1 })
     await owner.create({ name: 'waiting' })
@@ -144,7 +143,7 @@ describe('what is shown', () => {
     expect(text).toContain('Active <span class="count">2</span>')
     expect((await list(owner, '?sort=name')).names).toEqual(['VPN', 'waiting'])
     expect((await list(owner, '?kind=url')).names).toEqual([])
-    // The API knows it as expired all the while.
+    // To the API it is expired.
     expect((await api.list('active', owner.token)).map(({ name }) => name)).toEqual(['waiting'])
     expect((await api.list('expired', owner.token)).map(({ name }) => name)).toEqual(['VPN'])
     const { text: page } = await owner.get(`/pushes/${url_token}`)
@@ -153,7 +152,7 @@ describe('what is shown', () => {
     expect((await list(owner, '?show=expired')).names).toEqual(['VPN'])
   })
 
-  test('every page says in the menu how many were opened since their owner looked, up to nine', async () => {
+  test('every page shows in the menu how many were opened since the owner looked, up to nine', async () => {
     const owner = await newOwner()
     const unseenOn = async (path: string) => {
       const counts = [...(await owner.get(path)).text.matchAll(/last looked: <\/span><bdi>([^<]+)</g)]
@@ -165,7 +164,7 @@ describe('what is shown', () => {
     expect(await unseenOn('/')).toEqual([])
     await api.retrieve(used ?? '')
     await api.retrieve(live ?? '')
-    // In the line of wide windows, and on phones on the menu and in it.
+    // In the line of wide windows, and on phones at the menu button and in the menu.
     for (const path of ['/', '/pushes', '/account', `/pushes/${pushes[2]?.url_token}`])
       expect({ path, unseen: await unseenOn(path) }).toEqual({ path, unseen: ['2', '2', '2'] })
     expect(await unseenOn(`/pushes/${used}`)).toEqual(['1', '1', '1'])
@@ -175,7 +174,7 @@ describe('what is shown', () => {
     expect((await (await newOwner()).get('/')).text).not.toContain('last looked')
   })
 
-  test('looking at the list keeps no session alive, and any other request does, whatever its headers', async () => {
+  test('polling the list does not extend a session; any other request does, whatever its headers', async () => {
     const look = { headers: { 'oncebox-look': '1' } }
     const isSignedIn = async (owner: Owner) => (await owner.get('/pushes', look)).status === 200
     const used = [await newOwner(), await newOwner(), await newOwner()] as const
@@ -186,12 +185,12 @@ describe('what is shown', () => {
     await used[1].get('/account', look)
     await used[2].post('/pushes', { push: 'x', do: 'seen' }, look)
     api.clock.advance(2 * DAY)
-    // Uses are noted beside the answer.
+    // Uses are recorded concurrently with the answer.
     for (const owner of used) await waitUntil(() => isSignedIn(owner))
     expect(await isSignedIn(looked)).toBe(false)
   })
 
-  test('pages of a list have each push once, those among them that have been opened too', async () => {
+  test('each push is on exactly one page of a list, even if it was opened meanwhile', async () => {
     const owner = await newOwner()
     const names: string[] = []
     for (let n = 0; n < 60; n += 1) {
@@ -204,7 +203,7 @@ describe('what is shown', () => {
     expect(shown).toEqual(names)
   })
 
-  test('an empty list says what will be in it, with an example that nobody can press, and one button', async () => {
+  test('an empty list explains itself with an inert example and one button', async () => {
     const owner = await newOwner()
     const { text } = await list(owner)
     expect(text).toContain('Nothing here yet')
@@ -264,14 +263,14 @@ describe('filters, order and search', () => {
     expect((await list(owner, query)).names).toEqual(names)
   })
 
-  test('a list shows how many pushes there are, and keeps the filters in its links', async () => {
+  test('a list shows the number of pushes, and keeps the filters in its links', async () => {
     const { text } = await list(owner, '?q=celik&kind=text')
     expect(text).toContain('2 secrets')
     expect(text).toContain('href="/pushes?show=expired&amp;q=celik&amp;kind=text"')
     expect(text).toContain('All <span class="count">4</span>')
   })
 
-  test('a new name is found at once, and the old one no more', async () => {
+  test('a search finds a new name at once, and no longer the old one', async () => {
     const { url_token } = await owner.create({ name: 'before the edit' })
     expect((await list(owner, '?q=edit')).names).toEqual(['before the edit'])
     const edited = await owner.post(`/pushes/${url_token}/edit`, { name: 'afterwards', note: '' })
@@ -299,8 +298,8 @@ test('later pages do not shift while pushes are created', async () => {
   expect((await list(owner, '?page=99')).text).toContain('There is nothing on this page.')
 })
 
-describe('several at once', () => {
-  /** As a browser sends the boxes that are ticked. */
+describe('bulk actions', () => {
+  /** Sends the ticked boxes as a browser does. */
   const send = (owner: Owner, urlTokens: string[], fields: Record<string, string>) => {
     const body = new URLSearchParams({ form: owner.form, ...fields })
     for (const token of urlTokens) body.append('push', token)
@@ -311,7 +310,7 @@ describe('several at once', () => {
     })
   }
 
-  test('are expired only after a page has asked, with their number and names', async () => {
+  test('ask for confirmation, with number and names, before pushes expire', async () => {
     const owner = await newOwner()
     const made = [await owner.create({ name: 'VPN' }), await owner.create({ name: 'Router' })]
     const [a = '', b = ''] = made.map(({ url_token }) => url_token)
@@ -335,7 +334,7 @@ describe('several at once', () => {
     expect((await api.list('active', owner.token)).map(({ url_token }) => url_token)).toEqual([a])
   })
 
-  test('expire together, and lead back to the same list', async () => {
+  test('expire pushes together, and return to the same list', async () => {
     const owner = await newOwner()
     const made = [
       await owner.create({ name: 'a' }),
@@ -354,14 +353,14 @@ describe('several at once', () => {
     expect((await api.audit(b, owner.token)).map(({ kind }) => kind)).toEqual(['creation', 'expire'])
   })
 
-  test('a menu expires its own push, whatever is ticked', async () => {
+  test('the menu of a row expires its own push, whatever is ticked', async () => {
     const owner = await newOwner()
     const [a, b] = [await owner.create(), await owner.create()]
     await send(owner, [a.url_token], { only: b.url_token, sure: 'yes' })
     expect((await api.list('active', owner.token)).map(({ url_token }) => url_token)).toEqual([a.url_token])
   })
 
-  test('sending the form with nothing ticked says so, and changes nothing', async () => {
+  test('with nothing ticked the form says so, and changes nothing', async () => {
     const owner = await newOwner()
     await owner.create()
     const answer = await send(owner, [], { do: 'expire' })
@@ -371,7 +370,7 @@ describe('several at once', () => {
     expect(await api.list('active', owner.token)).toHaveLength(1)
   })
 
-  test('pushes of others are passed over, and a form needs its token', async () => {
+  test('ignore pushes of other accounts, and require the form token', async () => {
     const [owner, other] = [await newOwner(), await newOwner()]
     const { url_token } = await other.create({ deletable_by_viewer: true })
     const open = (await api.create({ deletable_by_viewer: true })).url_token
@@ -387,7 +386,7 @@ describe('several at once', () => {
     for (const token of [url_token, open]) expect((await api.retrieve(token)).body.expired).toBe(false)
   })
 
-  test('the list never shows a push of another', async () => {
+  test('the list never shows a push of another account', async () => {
     const [owner, other] = [await newOwner(), await newOwner()]
     await other.create({ name: 'theirs' })
     const { url_token } = await owner.create({ name: 'mine' })
@@ -397,7 +396,7 @@ describe('several at once', () => {
 })
 
 describe('share again', () => {
-  test('fills in the settings of one’s own push, and never its content', async () => {
+  test('fills in the settings of an own push, but not its content', async () => {
     const owner = await newOwner()
     const { url_token } = await owner.create({
       ...{ payload: 'the old secret', passphrase: 'sesame', name: 'VPN', note: 'for Cleo' },
@@ -417,7 +416,7 @@ describe('share again', () => {
     expect((await owner.get(`/?like=${url_token}`)).text).toContain('settings of “VPN”')
   })
 
-  test('of a push of another is a plain form', async () => {
+  test('shows an empty form for a push of another account', async () => {
     const [owner, other] = [await newOwner(), await newOwner()]
     const { url_token } = await other.create({ name: 'theirs' })
     for (const token of [url_token, 'nonsense', '']) {

@@ -1,4 +1,4 @@
-// Backups with altered bytes: a change is either noticed or changes nothing that is read.
+// Backups with altered bytes: a change is either noticed or affects nothing that is read.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(room, { recursive: true, force: true }))
 
-/** What is read of it; null when it is refused. Anything but a refusal is a bug. */
+/** Resolves to the content of a backup; null if it is refused. Any other failure is a bug. */
 async function read(bytes: Uint8Array, identities: string[]): Promise<string | null> {
   const opening = {
     identities: identities.map((text) => ({ path: 'key.txt', text })),
@@ -83,7 +83,7 @@ function alter(bytes: Buffer, next: (below: number) => number): Buffer {
       ])
     }
     default: {
-      // The beginning holds the manifest, and the headers of age.
+      // The beginning holds the manifest and the age headers.
       const at = next(2) === 0 ? next(bytes.length) : next(3_000)
       altered[at] = (altered[at] ?? 0) ^ (1 + next(255))
       return altered

@@ -1,5 +1,5 @@
-// Thousands of requests that nobody thought of: no 5xx, no answer outside of the reference, no stack trace,
-// no growth. The seed is printed; FUZZ_SEED and FUZZ_RUNS repeat or lengthen a run.
+// Thousands of random requests: no 5xx, no answer outside of the reference, no stack trace, no growth. The
+// seed is printed; FUZZ_SEED and FUZZ_RUNS repeat or lengthen a run.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-test('every answer to whatever is asked is one of those the reference has', async () => {
+test('every answer to a random request matches the reference', async () => {
   const reference: Reference = await (await api.fetch('/api/v2/openapi.json', { from: '127.0.0.1' })).json()
   const push = async (fields: object) =>
     (await api.create({ expire_after_views: 100, ...fields }, { token })).url_token
@@ -67,14 +67,14 @@ test('every answer to whatever is asked is one of those the reference has', asyn
       .map(([status, n]) => `${status}: ${n}`)
       .join(', ')}; memory +${growth.toFixed(0)} MiB`,
   )
-  // Every kind of outcome was reached, so that the draw means something.
+  // Every kind of outcome must be reached, so that the fuzzing is meaningful.
   for (const status of [200, 201, 400, 401, 403, 404, 405, 415, 421, 422])
     expect({ status, n: statuses.get(status) ?? 0 }).not.toEqual({ status, n: 0 })
   expect(growth).toBeLessThan(150)
   expect(api.log.filter((line) => line.includes('a request failed'))).toEqual([])
 }, 600_000)
 
-test('pages answer whatever forms are sent to them, and never with a failure', async () => {
+test('pages answer random forms without a 5xx', async () => {
   const paths = [
     '/',
     '/sign-in',
@@ -167,7 +167,7 @@ test('pages answer whatever forms are sent to them, and never with a failure', a
   }
 }, 600_000)
 
-test('a sealed file that was altered anywhere is never handed out as if it were whole', async () => {
+test('a sealed file that was altered at any byte is never served as complete', async () => {
   const content = Buffer.from(Array.from({ length: 700_000 }, (_, n) => (n * 31 + (n >> 9)) & 255))
   const folder = join(api.dataDir, 'files')
   const listFiles = () =>
@@ -207,7 +207,7 @@ test('a sealed file that was altered anywhere is never handed out as if it were 
     if (Buffer.from(bytes).equals(sealed)) continue
     writeFileSync(path, bytes)
     const got = await download()
-    // What is authenticated may have left; never anything else, and never the whole.
+    // Authenticated segments may have been sent; never anything else, and never the whole file.
     expect({ change, isWhole: got?.length === content.length }).toEqual({ change, isWhole: false })
     if (got !== null) expect(content.subarray(0, got.length).equals(got)).toBe(true)
   }

@@ -1,5 +1,5 @@
-// Requests drawn from the reference: its paths, methods and members, with values that fit, nearly fit, and do
-// not at all.
+// Random requests derived from the reference: its paths, methods and members, with values that are valid,
+// nearly valid, or invalid.
 
 import fc from 'fast-check'
 import type { Reference } from '../support/reference-check.ts'
@@ -65,7 +65,7 @@ const anyValue = fc.letrec((tie) => ({
   ),
 })).value
 
-/** A value as the member wants it, often enough. */
+/** Values that are mostly valid for the member. */
 const members: Record<string, fc.Arbitrary<unknown>> = {
   payload: fc.oneof(anyText, fc.constantFrom('https://example.org/', 'secret')),
   kind: fc.constantFrom('text', 'file', 'url', 'qr', 'TEXT'),
@@ -103,7 +103,7 @@ const pushFields = fc
   .chain((fields) => fc.tuple(fc.constant(fields), fc.dictionary(anyText, anyValue, { maxKeys: 2 })))
   .map(([fields, others]) => ({ ...others, ...fields }))
 
-/** One that has to be created. */
+/** The fields of a push that must be created. */
 const goodFields: fc.Arbitrary<Record<string, unknown>> = fc.record(
   {
     payload: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).map((text) => `x${text}`),
@@ -160,10 +160,7 @@ const part = fc.record({
   ),
 })
 
-/**
- * Multipart as clients write it, then damaged: cut, with bytes altered, or with another boundary than it
- * says.
- */
+/** Multipart as clients write it, then damaged: cut, altered, or with another boundary. */
 const multipartBody = fc
   .record({
     parts: fc.array(part, { maxLength: 6 }),
@@ -205,7 +202,7 @@ const bodies = fc.oneof(
   { arbitrary: rawBody, weight: 2 },
 )
 
-/** Header values cannot hold everything: what cannot be sent is no request. */
+/** Replaces characters that a header value cannot contain. */
 const headerText = anyText.map((text) => text.replace(/[^\x20-\x7e\x80-\xff]/g, '').trim())
 
 export function drawRequests({ paths }: Reference, { urlTokens, apiTokens }: Known): fc.Arbitrary<Drawn> {

@@ -1,4 +1,5 @@
-// A form's address answers GET, because a reload or another language asks for it after a refused form.
+// The address of a form answers GET, because browsers ask for it on a reload or a change of language after a
+// refusal.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Endpoint, PAGES } from '../../src/http/urls.ts'
@@ -13,7 +14,7 @@ const from = '127.0.0.1'
 let api: Api
 let stranger: People
 let admin: Person
-/** What stands for the parameter of a path, by the text before it. */
+/** Values of path parameters, by the text before them. */
 const parameters = new Map<string, string>()
 
 beforeAll(async () => {
@@ -38,7 +39,7 @@ function addressOf({ path }: Endpoint): string {
   return name === undefined ? path : `${before}${parameters.get(before)}${name}`
 }
 
-/** Follows redirects. Returns the path of the page at their end too. */
+/** Follows redirects. Resolves to the final page with its path. */
 async function follow(person: Pick<People, 'get'>, address: string) {
   let at = address
   let answer = await person.get(at, { from })
@@ -51,7 +52,7 @@ async function follow(person: Pick<People, 'get'>, address: string) {
 }
 
 test.each(FORMS.map((url) => [url.path, url] as const))(
-  'GET %s shows the page of the form',
+  'GET %s leads to the page of the form',
   async (_, url) => {
     const address = addressOf(url)
     const isGuarded = url.guard === 'member' || url.guard === 'admin'

@@ -1,4 +1,4 @@
-// The listener of the metrics: which names it answers to.
+// The listener of the metrics: the host names that it answers to.
 
 import { afterAll, expect, test } from 'bun:test'
 import { listenForMetrics } from '../../src/http/metrics-listener.ts'
@@ -24,10 +24,7 @@ test.each([
   ['evil.example', 421, 421],
   ['localhost.evil.example', 421, 421],
   [`${'a.'.repeat(7000)}example`, 421, 421],
-])(
-  'the Host %s is answered on loopback with %p, on the network with %p',
-  async (host, onLoopback, onNetwork) => {
-    expect(await ask(local.url, host)).toBe(onLoopback)
-    expect(await ask(open.url, host)).toBe(onNetwork)
-  },
-)
+])('the Host %s gets %p on loopback and %p on the network', async (host, onLoopback, onNetwork) => {
+  expect(await ask(local.url, host)).toBe(onLoopback)
+  expect(await ask(open.url, host)).toBe(onNetwork)
+})

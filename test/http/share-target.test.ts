@@ -1,4 +1,4 @@
-// The app of the pages: its manifest, and what the system shares with it.
+// The installed app: its manifest, and content that the operating system shares with it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Init, startInstance, type TestInstance } from '../support/instance.ts'
@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => instance.close())
 
-/** As Chromium sends what the system shares. */
+/** The headers with which Chromium sends shared content. */
 const OF_BROWSER = { origin: 'null', 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }
 
 function share(fields: Record<string, string | File>, headers: Record<string, string> = OF_BROWSER) {
@@ -20,7 +20,7 @@ function share(fields: Record<string, string | File>, headers: Record<string, st
 }
 
 describe('the manifest', () => {
-  test('names the app after the operator, and takes shared texts and files by POST', async () => {
+  test('names the app after the operator, and accepts shared texts and files by POST', async () => {
     const response = await instance.fetch('/manifest.webmanifest')
     expect(response.headers.get('content-type')).toBe('application/manifest+json')
     expect(await response.json()).toMatchObject({
@@ -31,7 +31,7 @@ describe('the manifest', () => {
     })
   })
 
-  test('its icons are there', async () => {
+  test('lists icons that exist', async () => {
     const { icons }: { icons: { src: string; type: string }[] } = await (
       await instance.fetch('/manifest.webmanifest')
     ).json()
@@ -51,8 +51,8 @@ describe('the manifest', () => {
   })
 })
 
-describe('what the system shares', () => {
-  test('fills in the form, and nothing is stored', async () => {
+describe('shared content', () => {
+  test('fills in the form without storing anything', async () => {
     const response = await share({ title: 'Wi-Fi', text: 'correct <horse>' })
     const page = await response.text()
     expect(response.status).toBe(200)
@@ -68,12 +68,12 @@ describe('what the system shares', () => {
     },
   )
 
-  test('a text with an address stays a text', async () => {
+  test('a text with a URL stays a text', async () => {
     const page = await (await share({ text: 'Look here', url: 'https://example.org/' })).text()
     expect(page).toContain('Look here\nhttps://example.org/</textarea>')
   })
 
-  test('files are in the page, for its script', async () => {
+  test('files are in the page for its script', async () => {
     const page = await (
       await share({ files: new File(['a picture'], 'cat".png', { type: 'image/png' }) })
     ).text()
@@ -93,13 +93,13 @@ describe('what the system shares', () => {
     expect((await share({ text: 'a trap' }, headers)).status).toBe(403)
   })
 
-  test('a browser that sends for itself may share, and nothing else', async () => {
+  test('a request that the browser itself sends may share, but nothing else', async () => {
     const body = 'push%5Bpayload%5D=x'
     const headers = { ...OF_BROWSER, 'content-type': 'application/x-www-form-urlencoded' }
     expect((await instance.fetch('/', { method: 'POST', headers, body })).status).toBe(403)
   })
 
-  test('a reload by its address leads to the form', async () => {
+  test('a GET of its address redirects to the form', async () => {
     const response = await instance.fetch('/share')
     expect(response.headers.get('location')).toBe('/')
   })

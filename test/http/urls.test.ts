@@ -1,4 +1,4 @@
-// The table of URLs: each is served, lets in whom its guard says, and writes links that lead back to it.
+// The table of URLs: each is served, enforces its guard, and writes links that lead back to it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
@@ -19,7 +19,7 @@ const OF_API: Endpoint[] = [API, PREVIOUS_API, p, f, r].flatMap((table) => Objec
 const OF_PAGES: Endpoint[] = Object.values(PAGES)
 const ALL: Endpoint[] = [...OF_API, ...OF_PAGES, ...Object.values(FILES), ...MOVED]
 
-/** A path with something in place of each parameter. */
+/** Returns the path with a value for each parameter. */
 const pathOf = ({ path }: Endpoint) =>
   path.replace(':locale', 'en').replace(':id', '7').replace(/:\w+/, '7k3m9qx2vn4t8bw5hj6r0yzacd')
 const named = (urls: Endpoint[]) => urls.map((url) => [`${url.method} ${url.path}`, url] as const)
@@ -27,7 +27,7 @@ const named = (urls: Endpoint[]) => urls.map((url) => [`${url.method} ${url.path
 let open: Api
 let closed: Api
 let people: People
-/** With mail, and so with the paths that need it. None is sent. */
+/** Turns mail on, and so the paths that need it. No mail is sent. */
 const MAIL_FLAGS = {
   ...{ 'smtp-url': 'smtps://127.0.0.1:1', 'mail-from': 'once@example.org' },
   'base-url': 'http://localhost',
@@ -52,7 +52,7 @@ test.each(named(ALL))('%s is served', async (_, url) => {
 const statusOf = async (api: Api, url: Endpoint) =>
   (await api.fetch(pathOf(url), { method: url.method, redirect: 'manual' })).status
 
-test('older links to a new password or account lead to these pages where the server has them', async () => {
+test('links of Password Pusher to a new password or account redirect to these pages if the server has them', async () => {
   const full = await startApi({ flags: { ...MAIL_FLAGS, signups: 'true' } })
   const locationOf = async (api: Api, path: string) =>
     (await api.fetch(path, { redirect: 'manual' })).headers.get('location')
@@ -74,7 +74,7 @@ describe('without a token', () => {
   })
 
   test.each(named(OF_API.filter(({ guard }) => guard === 'visitor')))(
-    '%s is 401 on a closed instance alone',
+    '%s is 401 only without anonymous access',
     async (_, url) => {
       expect(await statusOf(open, url)).not.toBe(401)
       expect(await statusOf(closed, url)).toBe(401)
@@ -95,10 +95,10 @@ describe('without a session', () => {
     return answer.headers.get('location')?.startsWith(PAGES.signIn.href()) === true
   }
 
-  test.each(named(OF_PAGES))('%s asks to sign in when its guard says so', async (_, url) => {
+  test.each(named(OF_PAGES))('%s redirects to sign-in if its guard says so', async (_, url) => {
     const isForMembers = url.guard === 'member' || url.guard === 'admin'
     expect(await asksToSignIn(open, url)).toBe(isForMembers)
-    // The form of the first page asks by itself, after it has read what was typed.
+    // The create form asks by itself, after it has read what was typed.
     if (url !== PAGES.submitCreate) {
       expect(await asksToSignIn(closed, url)).toBe(isForMembers || url.guard === 'visitor')
     }
@@ -111,12 +111,12 @@ test.each(named(OF_PAGES.filter(({ guard }) => guard === 'admin')))(
     const bob = await people.signIn('bob@example.org')
     const answer = url.method === 'GET' ? await bob.get(pathOf(url)) : await bob.post(pathOf(url), {})
     expect(answer.status).toBe(403)
-    // Not asked for the password either, which is a 403 too.
+    // A request for the password would be a 403 too.
     expect(answer.text).not.toContain('type="password"')
   },
 )
 
-describe('a body that is no form of ours', () => {
+describe('an unexpected body', () => {
   const MULTIPART = 'multipart/form-data; boundary=b'
   const PART = '--b\r\nContent-Disposition: form-data; name="text"\r\n\r\nx'
   const BODIES: [string | null, string][] = [
@@ -140,7 +140,7 @@ describe('a body that is no form of ours', () => {
   ]
   const posts = named(OF_PAGES.filter(({ method }) => method === 'POST'))
 
-  /** Of no limit. */
+  /** An address without rate limits. */
   const from = '127.0.0.1'
   let admin: Person
   beforeAll(async () => {
@@ -148,10 +148,10 @@ describe('a body that is no form of ours', () => {
     admin = await people.signIn('cleo@example.org', { from })
   })
 
-  test.each(posts)('%s answers with a page, and not as if the server were at fault', async (_, url) => {
+  test.each(posts)('%s answers with a page, not with 5xx', async (_, url) => {
     for (const [type, body] of BODIES) {
       const headers: HeadersInit = type === null ? {} : { 'content-type': type }
-      // Bytes, because a text would bring a type of its own.
+      // Bytes, because a text would imply a content type.
       const init = { method: 'POST', body: Buffer.from(body), headers, from }
       for (const { status, text } of [
         await people.get(pathOf(url), init),
@@ -160,8 +160,7 @@ describe('a body that is no form of ours', () => {
         const said = [type, body, status]
         expect([...said, status < 500]).toEqual([...said, true])
         if (status >= 400) expect(text.slice(0, 15)).toBe('<!doctype html>')
-        // Some ask first who sends it, or whether there is such a push. The form of the first page may be
-        // JSON.
+        // Some check first who sends it, or whether the push exists. The create form accepts JSON.
         const isOther = type !== null && /json|plain|mixed/.test(type) && url !== PAGES.submitCreate
         if (isOther && ![303, 404].includes(status)) expect(said).toEqual([type, body, 415])
       }
@@ -183,7 +182,7 @@ describe('a body that is no form of ours', () => {
   })
 })
 
-test('a link contains its parameter, escaped', () => {
+test('a path contains its parameter, escaped', () => {
   expect(PAGES.push.href({ url_token: 'a/b?c#d' })).toBe('/pushes/a%2Fb%3Fc%23d')
   expect(PAGES.disableAccount.href({ id: 7 })).toBe('/admin/accounts/7/disable')
   expect(PREVIOUS_FAMILIES.f.retrieve.href({ url_token: 'abc' })).toBe('/f/abc.json')

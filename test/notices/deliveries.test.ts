@@ -1,4 +1,4 @@
-// The job that delivers what waits: whom a receiver that hangs keeps waiting, and whom not.
+// The delivery job: whom a hanging receiver delays, and whom not.
 
 import { expect, test } from 'bun:test'
 import { MOST_WEBHOOKS } from '../../src/domain/outbox.ts'
@@ -11,7 +11,7 @@ const LABELS = { urlToken: Buffer.from('token'), name: null, note: null }
 
 type Opened = Awaited<ReturnType<typeof openTestStore>>
 
-/** A push of a new account that tells so many webhooks of each view. */
+/** Stores a push of a new account with this many webhooks for each view. */
 async function storeTold(opened: Opened, email: string, count: number) {
   const { webhooks, accounts } = opened.store
   const { id } = await accounts.addAccount({ email, passwordHash: 'x', isAdmin: false })
@@ -28,7 +28,7 @@ function startDeliveries({ store, clock }: Opened, channels: Channel[]) {
   return job
 }
 
-test('an account of which all webhooks hang keeps no webhook of another one waiting', async () => {
+test('hanging webhooks of one account do not delay those of another', async () => {
   const opened = await openTestStore()
   const ann = await storeTold(opened, 'ann@example.org', MOST_WEBHOOKS)
   const bob = await storeTold(opened, 'bob@example.org', 1)
@@ -48,7 +48,7 @@ test('an account of which all webhooks hang keeps no webhook of another one wait
   await opened.close()
 })
 
-test('more webhooks that hang than are tried at once keep no mail waiting', async () => {
+test('more hanging webhooks than concurrent attempts do not delay mail', async () => {
   const opened = await openTestStore()
   const { preferences } = opened.store
   const ann = await storeTold(opened, 'ann@example.org', MOST_WEBHOOKS)
@@ -79,7 +79,7 @@ test('more webhooks that hang than are tried at once keep no mail waiting', asyn
   await opened.close()
 })
 
-test('a delivery begins with the commit that queued it, and an idle server asks the database nothing', async () => {
+test('a delivery starts with the commit that queued it, and an idle server sends no query', async () => {
   const opened = await openTestStore()
   const { push } = await storeTold(opened, 'ann@example.org', 1)
   let looks = 0

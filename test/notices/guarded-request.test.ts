@@ -1,4 +1,4 @@
-// Requests to the outside, and receivers that mean no good.
+// Outbound requests, and malicious receivers.
 
 import { afterEach, expect, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -40,7 +40,7 @@ function listen(server: Server, onSocket: (socket: Socket) => void): Promise<Rec
   )
 }
 
-/** Answers each request with these bytes. */
+/** Makes a receiver that answers each request with these bytes. */
 const answering = (answer: string) =>
   listen(createServer(), (socket) => socket.once('data', () => socket.end(answer)))
 
@@ -58,7 +58,7 @@ const local = (port: number, path = '/x') => `http://127.0.0.1:${port}${path}`
 const askLocal = ({ port }: Receiver, options: Partial<OutboundOptions> = {}) =>
   ask(local(port), { listed: [`127.0.0.1:${port}`], ...options })
 
-test('a request says what it must, and 2xx is delivered', async () => {
+test('a request has the expected head and body, and 2xx is a success', async () => {
   const receiver = await answering('HTTP/1.1 204 No Content\r\n\r\n')
   const { port } = receiver
   const listed = [`127.0.0.1:${port}`]
@@ -88,7 +88,7 @@ test.each([
   expect(await askLocal(await answering(answer))).toBe(outcome)
 })
 
-test('a redirect is not followed, wherever it leads', async () => {
+test('no redirect is followed', async () => {
   const inner = await answering('HTTP/1.1 200 OK\r\n\r\n')
   const outer = await answering(`HTTP/1.1 307 Go\r\nLocation: ${local(inner.port)}\r\n\r\n`)
   expect(await askLocal(outer, { listed: [`127.0.0.1:${outer.port}`, `127.0.0.1:${inner.port}`] })).toBe(
@@ -97,7 +97,7 @@ test('a redirect is not followed, wherever it leads', async () => {
   expect(inner.connections()).toBe(0)
 })
 
-test('an answer without an end is read for 1 KiB and no more', async () => {
+test('at most 1 KiB of an endless answer is read', async () => {
   let sent = 0
   const receiver = await listen(createServer(), (socket) => {
     const flood = () => {
@@ -110,7 +110,7 @@ test('an answer without an end is read for 1 KiB and no more', async () => {
   expect(sent).toBeLessThan(64 * 1024 * 1024)
 })
 
-test('a receiver that hangs, or dribbles an answer, has as long as everything together and no longer', async () => {
+test('one deadline covers the whole exchange, whether the receiver hangs or dribbles', async () => {
   const hanging = await listen(createServer(), () => undefined)
   expect(await askLocal(hanging, { within: 200 })).toBe('timed_out')
   const dribbling = await listen(createServer(), (socket) => {
@@ -124,7 +124,7 @@ test('a receiver that hangs, or dribbles an answer, has as long as everything to
   ).toBe('timed_out')
 })
 
-test('a host that is not listed, or any more, is not even resolved', async () => {
+test('a host that is not listed, or no longer, is not resolved', async () => {
   let lookups = 0
   const lookUp = async () => {
     lookups += 1
@@ -141,7 +141,7 @@ test('a host that is not listed, or any more, is not even resolved', async () =>
   expect(lookups).toBe(0)
 })
 
-test('a listed name that leads to this machine gets no connection', async () => {
+test('a listed name that resolves to this machine gets no connection', async () => {
   const inner = await answering('HTTP/1.1 200 OK\r\n\r\n')
   const listed = [`hook.example:${inner.port}`]
   const url = `http://hook.example:${inner.port}/`
@@ -169,7 +169,7 @@ test('a listed name that leads to this machine gets no connection', async () => 
   expect(inner.connections()).toBe(0)
 })
 
-test('a name is resolved once, and judged anew in each request', async () => {
+test('a name is resolved and checked once per request', async () => {
   const receiver = await answering('HTTP/1.1 200 OK\r\n\r\n')
   const addresses = [['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1']]
   let lookups = 0
@@ -188,7 +188,7 @@ test('a name is resolved once, and judged anew in each request', async () => {
   expect(receiver.received()).toContain(`Host: hook.example:${receiver.port}`)
 })
 
-test('the next address is tried when one takes no connection', async () => {
+test('the next address is tried if one refuses the connection', async () => {
   const receiver = await answering('HTTP/1.1 200 OK\r\n\r\n')
   const { port } = receiver
   const lookUp = async () => ['::1', '127.0.0.1']
@@ -221,7 +221,7 @@ test('TLS is verified for the name of the URL, before a byte is sent', async () 
   expect(asked).toBe(0)
 })
 
-test('no proxy of the environment is asked', async () => {
+test('proxies of the environment are not used', async () => {
   const proxy = await answering('HTTP/1.1 200 OK\r\n\r\n')
   const names = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'ALL_PROXY']
   for (const name of names) process.env[name] = `http://127.0.0.1:${proxy.port}`
@@ -234,7 +234,7 @@ test('no proxy of the environment is asked', async () => {
   }
 })
 
-test('an end of the server ends a request at once', async () => {
+test('stopping the server aborts a running request', async () => {
   const receiver = await listen(createServer(), () => undefined)
   const stopping = new AbortController()
   const asking = requestOutside(

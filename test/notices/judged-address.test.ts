@@ -1,4 +1,4 @@
-// What a listed name may resolve to.
+// The addresses that a listed name may resolve to.
 
 import { describe, expect, test } from 'bun:test'
 import { isAllowedAddress } from '../../src/notices/judged-address.ts'
@@ -11,7 +11,7 @@ const judge = (
   own: string[] = ['192.168.7.7', '2001:db8::7'],
 ) => place !== null && isAllowedAddress(address, place, { listed, own })
 
-describe('a listed name may resolve to other machines alone', () => {
+describe('a listed name may only resolve to other machines', () => {
   test.each([
     ...['203.0.113.9', '10.1.2.3', '192.168.1.5', '172.16.0.9', '100.64.3.2', '2001:db8::9', 'fd12:3456::9'],
     ...['::ffff:203.0.113.9', '64:ff9b::203.0.113.9'],
@@ -32,9 +32,9 @@ describe('a listed name may resolve to other machines alone', () => {
       '::ffff:169.254.169.254',
     ],
     ...['::a9fe:a9fe', '::ffff:100.100.100.200', '::ffff:168.63.129.16'],
-    // Of this machine.
+    // Addresses of this machine.
     ...['192.168.7.7', '2001:db8::7', '2001:DB8:0:0::7', '::ffff:192.168.7.7', '64:ff9b::c0a8:707'],
-    // No addresses.
+    // Not addresses.
     ...['', 'localhost', '300.1.1.1', '127.1', '0x7f.1', '2130706433'],
   ])('%s is not', (address) => expect(judge(address)).toBe(false))
 

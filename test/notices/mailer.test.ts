@@ -1,4 +1,4 @@
-// Handing a mail to the server: what it looks like there, and why one is not taken.
+// Sending mails: the message on the wire, and the reasons of a failure.
 
 import { afterEach, expect, test } from 'bun:test'
 import { type AddressInfo, createServer } from 'node:net'
@@ -44,7 +44,7 @@ function mailerFor(url: string, name = 'Ärzte & Co', hostName = 'once.example')
   })
 }
 
-test.each([{ isTls: true }, { isTls: false }])('a mail arrives as it was written (%j)', async (options) => {
+test.each([{ isTls: true }, { isTls: false }])('a mail arrives unchanged (%j)', async (options) => {
   const { url, mails } = await start({ ...options, login: { user: 'u@x', pass: 'p:%w' } })
   expect(await mailerFor(url).send(MAIL)).toBeNull()
   const [mail] = mails
@@ -62,7 +62,7 @@ test.each([
   ['http://192.0.2.7:5100', '[192.0.2.7]'],
   ['http://[2001:db8::7]', '[IPv6:2001:db8::7]'],
   ['https://192.example', '192.example'],
-])('the server of %s calls itself %s', async (baseUrl, name) => {
+])('the server at %s introduces itself as %s', async (baseUrl, name) => {
   const { url, mails, connections } = await start()
   expect(await mailerFor(url, 'x', new URL(baseUrl).hostname).send(MAIL)).toBeNull()
   // The test server keeps the name in lower case.
@@ -87,7 +87,7 @@ const MAILS: [string, (writing: MailFacts) => MailText][] = [
   ['an event', (writing) => writeEvent({ type: 'push.opened', at: 0, list: LINK }, writing)],
 ]
 
-test.each(MAILS)('%s keeps its link on one line as it travels, in every language', async (_, write) => {
+test.each(MAILS)('%s has its link on one line of the message, in every language', async (_, write) => {
   const { url, mails } = await start()
   for (const language of LANGUAGES) {
     const text = write({ language, name: 'x'.repeat(60), home: HOME })
@@ -102,7 +102,7 @@ test.each(MAILS)('%s keeps its link on one line as it travels, in every language
   }
 })
 
-test('nothing that is written becomes a header, a recipient or a command of its own', async () => {
+test('no content becomes a header, a recipient or a command', async () => {
   const { url, mails } = await start()
   const evil = 'x\r\nBcc: eve@example.org\r\n\r\n.\r\nRCPT TO:<eve@example.org>'
   const mailer = mailerFor(url, 'x')
@@ -132,7 +132,7 @@ test.each<[string, MailServerOptions, string]>([
   expect(mails).toEqual([])
 })
 
-test('nothing is said to a server that nobody vouches for, or that has another name', async () => {
+test('an untrusted server, or one with another name, gets no mail', async () => {
   const { url, urlOfStranger, mails, connections } = await start({ login: { user: 'u', pass: 'p' } })
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
   try {
@@ -145,7 +145,7 @@ test('nothing is said to a server that nobody vouches for, or that has another n
   expect([mails, connections]).toEqual([[], []])
 })
 
-test('a wrong login, a server that is gone, and a name that nobody knows', async () => {
+test('a wrong login, an unreachable server and an unknown name have reasons of their own', async () => {
   const { url } = await start({ login: { user: 'u', pass: 'p' } })
   expect(await mailerFor(url.replace('u:p@', 'u:x@')).test()).toBe('login_refused')
   expect(await mailerFor(url).test()).toBeNull()
@@ -155,7 +155,7 @@ test('a wrong login, a server that is gone, and a name that nobody knows', async
   expect(await mailerFor('smtps://mail.invalid').send(MAIL)).toBe('name_not_found')
 })
 
-test('a server that never comes to the end of an answer is left, and its connection ended, when the mail is stopped', async () => {
+test('aborting a mail closes the connection of a server whose answer never ends', async () => {
   const [asked, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const endless = createServer((socket) => {
     socket.on('error', () => undefined)

@@ -1,4 +1,4 @@
-// The API of a whole Oncebox as its clients see it: every call is held against the reference.
+// The API of a whole Oncebox as clients see it. Every answer is checked against the reference.
 
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ export type Wire = Record<string, unknown>
 
 export type Answer<Body = Wire> = { status: number; headers: Headers; text: string; body: Body }
 
-/** A push in any answer; which of the last members are there is what tests look at. */
+/** A push in any answer. Optional members depend on the answer. */
 export type PushBody = {
   url_token: string
   html_url: string
@@ -51,7 +51,7 @@ export type Api = Awaited<ReturnType<typeof startApi>>
 
 export const PUSHES = '/api/v2/pushes'
 
-/** By their settings: instances with the same ones have the same reference. */
+/** Checks by settings: instances with the same settings have the same reference. */
 const checks = new Map<string, CheckAnswer>()
 
 async function getCheckAnswer({ fetch }: TestInstance, flags: Record<string, string> = {}) {
@@ -60,7 +60,7 @@ async function getCheckAnswer({ fetch }: TestInstance, flags: Record<string, str
   const basePath = base === undefined ? '' : new URL(base).pathname.replace(/\/$/, '')
   const known = checks.get(name)
   if (known !== undefined) return known
-  // From an address that no limit counts.
+  // From an address without limits.
   const reference = await fetch('/api/v2/openapi.json', { from: '127.0.0.1' })
   const check = createCheckAnswer((await reference.json()) as Reference, { basePath })
   checks.set(name, check)
@@ -71,7 +71,7 @@ export async function startApi(options: Parameters<typeof startInstance>[0] = {}
   const instance = await startInstance(options)
   const checkAnswer = await getCheckAnswer(instance, options.flags)
 
-  /** The type of the body is what the reference promises for it. */
+  /** Calls the API. The type of the body is the caller's claim; the reference checks it. */
   async function call<Body = Wire>(path: string, init: Init = {}): Promise<Answer<Body>> {
     const response = await instance.fetch(path, init)
     const text = await response.text()
@@ -83,14 +83,17 @@ export async function startApi(options: Parameters<typeof startInstance>[0] = {}
 
   const post = (push: Wire, init: Init = {}) => call<PushBody>(PUSHES, { ...init, json: { push } })
 
-  /** A push that has to come to exist. */
+  /** Creates a push. Throws unless it is created. */
   async function create(push: Wire = {}, init: Init = {}): Promise<PushBody> {
     const { status, body, text } = await post({ payload: 'correct horse', ...push }, init)
     if (status !== 201) throw new Error(`the push was not created: ${status} ${text}`)
     return body
   }
 
-  /** Every audit entry of the instance, of anonymous pushes too, whose log nobody may ask for. */
+  /**
+   * Returns every audit entry of the instance, including those of anonymous pushes, whose log the API never
+   * shows.
+   */
   function entries(): StoredEntry[] {
     const database = new Database(join(instance.dataDir, 'oncebox.db'), { readonly: true })
     try {
@@ -111,7 +114,7 @@ export async function startApi(options: Parameters<typeof startInstance>[0] = {}
     retrieve: (urlToken: string, init: Init = {}) => call<PushBody>(`${PUSHES}/${urlToken}`, init),
     expire: (urlToken: string, init: Init = {}) =>
       call<PushBody>(`${PUSHES}/${urlToken}`, { ...init, method: 'DELETE' }),
-    /** One page of a push's audit log, for its owner. */
+    /** Resolves to one page of a push's audit log, for its owner. */
     audit: async (urlToken: string, token: string, page = 1) =>
       (await call<{ logs: EntryBody[] }>(`${PUSHES}/${urlToken}/audit?page=${page}`, { token })).body.logs,
     list: async (group: 'active' | 'expired', token: string, page = 1) =>

@@ -1,13 +1,13 @@
-// A client that asks on one connection, like the agents of node, and opens another only after an answer that
-// ended the first one.
+// A client that sends requests on one keep-alive connection, and reconnects only after an answer that ended
+// it, like Node's agents.
 
 import { connect, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 
 export type Asked = {
-  /** Whole answers. */
+  /** Complete answers. */
   answered: number
-  /** Of these, answers that said that the connection ends. */
+  /** Complete answers with `connection: close`. */
   ending: number
   /** Requests and connections that ended without an answer. */
   lost: number
@@ -16,15 +16,15 @@ export type Asked = {
 export type AskingOptions = {
   port: number
   path: string
-  /** What every answer ends with. */
+  /** The end of every complete answer. */
   end: string
-  /** Asks over TLS. */
+  /** Connects by TLS. */
   tls?: ConnectionOptions
   isOver?: () => boolean
   pauseMs?: number
 }
 
-/** Resolves when connections are refused, or when `isOver` says so. */
+/** Resolves when connections are refused, or when `isOver` returns true. */
 export async function keepAsking(options: AskingOptions): Promise<Asked> {
   const { isOver = () => false, pauseMs = 0 } = options
   const asked: Asked = { answered: 0, ending: 0, lost: 0 }
@@ -61,7 +61,7 @@ function open({ port, tls }: AskingOptions): Promise<Socket> {
   })
 }
 
-/** Null when the connection ends without a whole answer. */
+/** Resolves to null if the connection ends without a complete answer. */
 function askOn(socket: Socket, { path, end }: AskingOptions): Promise<string | null> {
   return new Promise((resolve) => {
     let text = ''

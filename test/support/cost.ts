@@ -1,25 +1,25 @@
-// Compares what a request costs with the bytes that it carries: the work of the processor and the memory of
-// this process.
+// Compares the processor time and memory of a request with its bytes.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { workedMs } from './effort.ts'
 
 type Send = () => Promise<unknown>
 
-/** Sends a request that carries about `bytes` of something. `prepare` makes it, which is not counted. */
+/** Sends a request that carries about `bytes`. `prepare` builds it, which is not measured. */
 export type Costing = { name: string; bytes: number; prepare: (bytes: number) => Send | Promise<Send> }
 
-/** Work that is too little to compare. */
+/** Processor time below this is too short to compare. */
 const FLOOR_MS = 25
-/** The least of several tries counts, because other work of the process comes in between. */
+/** The minimum of several tries counts, because other work of the process interferes. */
 const TRIES = 6
-/** What a process may grow by beside a request: it takes pieces of memory in advance. */
+/** Growth of the process that is not the request's: it allocates memory in advance. */
 const SLACK_BYTES = 16 * 1024 * 1024
-/** The memory of smaller requests is lost in that. */
+/** The memory of smaller requests is lost in that noise. */
 const LARGE_BYTES = 2 * 1024 * 1024
 
 /**
- * What is wrong: twice the bytes cost more than three times the work, or memory grows by ten times the bytes.
+ * Resolves to the problem: twice the bytes take more than three times the work, or memory grows by ten times
+ * the bytes.
  */
 export async function findExcessiveCost({ name, bytes, prepare }: Costing): Promise<string | null> {
   let half = Number.POSITIVE_INFINITY
@@ -54,7 +54,7 @@ async function withoutPeak(work: Send): Promise<number> {
 }
 
 /**
- * By how many bytes the resident size of this process grew at most; 0 where the system does not tell. See
+ * Resolves to the peak growth of this process's resident size in bytes; 0 on systems without /proc. See
  * proc(5).
  */
 async function withPeak(work: Send): Promise<number> {

@@ -1,21 +1,21 @@
-// Processor time and moments of this process, to which others on a busy machine hardly add.
+// Measures of this process that other load on a busy machine hardly affects: processor time and running time.
 
 import { readFileSync } from 'node:fs'
 
 /** Linux counts in hundredths of a second. */
 const TICK_MS = 10
 
-/** Milliseconds that this process has worked. */
+/** Returns the processor milliseconds of this process. */
 export function workedMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
 }
 
-/** Milliseconds that another process has worked; always 0 where the system has no /proc. */
+/** Returns the processor milliseconds of another process; 0 on systems without /proc. */
 export function workedMsOf(pid: number): number {
   if (process.platform !== 'linux') return 0
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name of the program stands in brackets, and may have blanks.
+  // The program's name is in brackets, and may contain blanks.
   const [user = 0, system = 0] = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
@@ -27,8 +27,8 @@ export function workedMsOf(pid: number): number {
 const MOMENT_MS = 10
 
 /**
- * Starts to count milliseconds in which this process could run: a wait for the processor counts as one
- * moment.
+ * Starts a stopwatch of the milliseconds in which this process could run: waiting for the processor counts as
+ * one millisecond.
  */
 export function startStopwatch(): () => number {
   let passed = 0

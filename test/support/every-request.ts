@@ -13,15 +13,15 @@ export const ROLES = ['stranger', 'recipient', 'guesser', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
 const MAPS = [API, ...Object.values(PREVIOUS_FAMILIES), PREVIOUS_API, FILES, PAGES]
-/** Without the former addresses that only lead to these. */
+/** All endpoints except redirects. */
 export const ENDPOINTS: readonly Endpoint[] = MAPS.flatMap((map) => Object.values<Endpoint>(map))
 
 const PASSPHRASE = 'sesame'
 const NOWHERE = '0123456789abcdefghjkmnpqrs'
-/** Large enough that the requests of one endpoint do not use the push up. */
+/** More views than the requests of one endpoint use. */
 const VIEWS = 100
 
-/** Fields of all forms at once; each page reads its own. */
+/** The fields of all forms; each page reads its own. */
 const fieldsFor = (n: number) => ({
   'push[kind]': 'text',
   'push[payload]': 'x',
@@ -38,7 +38,7 @@ const fieldsFor = (n: number) => ({
   id: '999',
 })
 
-/** Bodies of the API, by the end of the path. */
+/** Returns a body for the API, by the end of the path. */
 function jsonFor(path: string, n: number) {
   if (path.endsWith('notify_emails')) return { push: { notify_emails_to: 'bob@example.org' } }
   if (path.endsWith('/answers')) return { push: { payload: 'x' } }
@@ -50,7 +50,7 @@ function jsonFor(path: string, n: number) {
 
 export type EveryRequest = Awaited<ReturnType<typeof prepareEveryRequest>>
 
-/** Makes what the roles need, while there is room. */
+/** Creates what the roles need while there is room. */
 export async function prepareEveryRequest(api: Api) {
   const token = await api.addAccount('ann@example.org', { isAdmin: true })
   await api.addAccount('bob@example.org')
@@ -98,7 +98,7 @@ export async function hammer(api: Api, prepared: EveryRequest, { endpoint, role,
     await (await api.fetch(path, init)).arrayBuffer()
   }
 
-  /** As a browser: looks at the page first and sends what its form holds, with everything typed. */
+  /** Behaves like a browser: gets the page, and sends its form with every field filled in. */
   async function askPage(n: number) {
     const from = addressOf(role, n)
     if (endpoint.method === 'GET') return void (await as.get(path, { from }))
@@ -120,7 +120,7 @@ function isApi({ path }: Endpoint): boolean {
   return path.startsWith('/api/') || path.endsWith('.json')
 }
 
-/** With a push or request that no other call has used; a stranger only guesses links. */
+/** Fills a path with an unused push or request; a stranger only guesses links. */
 function pathFor({ path }: Endpoint, role: Role, { pushes, requests }: EveryRequest): string {
   const some = /^\/(q|requests|api\/oncebox)\//.test(path) ? requests : pushes
   const urlToken = () =>
@@ -132,12 +132,15 @@ function pathFor({ path }: Endpoint, role: Role, { pushes, requests }: EveryRequ
     .replace(/:\w+/, 'x')
 }
 
-/** Every stranger has an address of its own. */
+/** Returns the address of a role. Every stranger has one of its own. */
 function addressOf(role: Role, n: number): string {
   return role === 'stranger' ? `198.51.100.${n}` : role === 'owner' ? '203.0.113.8' : '203.0.113.9'
 }
 
-/** A stranger tries accounts that do not exist, others one with a wrong password, the owner the right one. */
+/**
+ * Returns credentials: for a stranger those of unknown accounts, for others a wrong password, for the owner
+ * the right one.
+ */
 function signInFor(path: string, role: Role) {
   if (role === 'owner' && path === '/sign-in')
     return { email: 'ann@example.org', password: 'correct horse battery' }
@@ -146,12 +149,12 @@ function signInFor(path: string, role: Role) {
   return role === 'stranger' ? { password: 'wrong' } : { email: 'ann@example.org', password: 'wrong' }
 }
 
-/** The page whose form goes to this path. */
+/** Returns the page whose form is sent to this path. */
 function pageOf(path: string): string {
   return path.startsWith('/admin') ? '/admin' : path.replace(/\/(expire|save|edit|unlock|close)$/, '')
 }
 
-/** `kept`: what nobody types. A page without this form sends none of it. */
+/** Returns the form of a page. `kept`: its hidden fields, which are empty without such a form. */
 function formFor(path: string, html: string) {
   const forms = formsIn(html)
   const isOwn = (action: string) => action.split('?')[0] === path
@@ -170,7 +173,7 @@ function formFor(path: string, html: string) {
   }
 }
 
-/** By table. */
+/** Counts the rows of each table. */
 export function countRows({ dataDir }: Pick<Api, 'dataDir'>): Record<string, number> {
   const database = new Database(join(dataDir, 'oncebox.db'), { readonly: true })
   try {
@@ -192,7 +195,7 @@ function growth(before: Record<string, number>, after: Record<string, number>): 
   return Object.fromEntries(grown.filter(([, rows]) => rows > 0))
 }
 
-/** Whether reading and deleting work, on pushes that nobody has asked for yet. */
+/** Reads and deletes unused pushes, and resolves to the results. */
 export async function readAndDelete(api: Api, { pushes }: EveryRequest): Promise<(number | string)[]> {
   const [read = '', deleted = ''] = [pushes.owned.pop(), pushes.owned.pop()]
   const { status, body } = await api.retrieve(read)

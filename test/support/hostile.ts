@@ -1,7 +1,7 @@
 // Texts that cost a careless parser, regular expression or normalisation most, of any length.
 
 /**
- * What is repeated. The text ends in another character, so that a pattern which reaches it has matched in
+ * Units to repeat. The text ends in another character, so that a pattern which reaches it has matched in
  * vain.
  */
 export const ALPHABETS: Readonly<Record<string, string>> = {
@@ -37,7 +37,7 @@ export const ALPHABETS: Readonly<Record<string, string>> = {
 
 const END = '!'
 
-/** About so many bytes of UTF-8. */
+/** Returns about this many bytes of UTF-8. */
 export function hostileText(unit: string, bytes: number): string {
   return `${unit.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(unit))))}${END}`
 }
@@ -48,10 +48,10 @@ export const MULTIPART_TYPE = 'multipart/form-data; boundary=x'
 
 export type Body = { type: string; body: Uint8Array<ArrayBuffer> }
 
-/** Makes a body of about so many bytes, and no more. */
+/** Makes a body of about this many bytes, not more. */
 export type MakeBody = (bytes: number) => Body
 
-/** Alphabets that mean something to a parser of bodies. */
+/** Alphabets with meaning for a parser of bodies. */
 const WHOLE = [
   'digits',
   'blanks',
@@ -72,7 +72,7 @@ const WHOLE = [
   'surrogates',
 ])
 
-/** Bodies whose form itself is hostile, by what they are. */
+/** Bodies of hostile structure, by name. */
 export const HOSTILE_BODIES: Readonly<Record<string, MakeBody>> = {
   ...Object.fromEntries(
     Object.entries({ JSON: JSON_TYPE, form: FORM_TYPE, multipart: MULTIPART_TYPE }).flatMap(([kind, type]) =>
@@ -120,12 +120,12 @@ export const HOSTILE_BODIES: Readonly<Record<string, MakeBody>> = {
 export type HostileFields = {
   names: readonly string[]
   unit: string
-  /** Stands before each hostile text. */
+  /** The prefix of each hostile text. */
   start: string
   others: Readonly<Record<string, string>>
 }
 
-/** Bodies of a push whose fields are hostile, each with its share of the bytes, beside others. */
+/** Returns bodies of a push with hostile fields, which share the bytes, beside harmless ones. */
 export function hostileFields({ names, unit, start, others }: HostileFields) {
   const fieldsOf = (bytes: number) => [
     ...Object.entries(others),

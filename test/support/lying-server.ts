@@ -1,4 +1,5 @@
-// A server that breaks its promises, for the tests of the self-test: LIE names how. Started as Oncebox is.
+// A server that breaks one promise, for the tests of the self-test. LIE names the promise. Started like
+// Oncebox.
 
 import { Database } from 'bun:sqlite'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -6,7 +7,7 @@ import { dirname, join } from 'node:path'
 
 const [command, ...flags] = process.argv.slice(2)
 const dataDir = flags[flags.indexOf('--data-dir') + 1] ?? ''
-// The environment of the real one is empty: the lie is the name of a file beside the folder.
+// The environment of a real server is empty, so a file beside the folder names the lie.
 const lie = await Bun.file(join(dirname(dataDir), 'lie')).text()
 
 type Push = { payload: string; left: number; passphrase: string | null; tries: number; deleted: boolean }
@@ -17,7 +18,7 @@ else console.log('obx_token')
 function serve() {
   mkdirSync(dataDir, { recursive: true })
   const database = new Database(join(dataDir, 'lying.db'))
-  // Only the process is killed, never the machine.
+  // The process is killed, but the machine keeps running.
   database.run('PRAGMA synchronous = OFF')
   database.run('CREATE TABLE IF NOT EXISTS pushes (token TEXT PRIMARY KEY, push TEXT)')
   const load = (token: string): Push | null => {
@@ -32,7 +33,7 @@ function serve() {
       JSON.stringify({ ...push, payload: hide(push.payload) }),
     ])
   }
-  // Not a secret kept, only one that a search does not find.
+  // Hides the text only from a search for it.
   const hide = (text: string) => (lie === 'in the clear' ? text : [...text].reverse().join(''))
   const forgotten = new Map<string, Push>()
   let made = 0

@@ -1,5 +1,5 @@
-// A mail server on loopback with TLS, which keeps what it took, and can refuse, or die between a mail and its
-// answer.
+// A mail server on loopback with TLS, which records mails, and can refuse one, or drop the connection before
+// its reply.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,22 +12,20 @@ export type Received = {
   to: string[]
   /** Header lines, unfolded. */
   headers: string[]
-  /** Of the text, decoded. */
+  /** The decoded text. */
   text: string
   raw: string
 }
 
 export type MailServerOptions = {
-  /** From the first byte on; otherwise by STARTTLS. */
+  /** Implicit TLS; otherwise STARTTLS. */
   isTls?: boolean
   /** Offers no TLS at all. */
   isPlain?: boolean
   login?: { user: string; pass: string }
-  /** The code with which it refuses a recipient. */
+  /** Returns the code that refuses a recipient; null accepts it. */
   refuses?: (address: string) => number | null
-  /**
-   * What becomes of a mail that was read to its end: it is taken, or its connection dies without an answer.
-   */
+  /** Decides about a complete mail: it is accepted, or the connection drops without a reply. */
   onMail?: (received: Received) => 'take' | 'die' | Promise<'take' | 'die'>
   certificate?: { key: string; cert: string }
 }
@@ -91,7 +89,7 @@ export async function startMailServer(options: MailServerOptions = {}) {
     port,
     ca,
     url: `${scheme}://${user}127.0.0.1:${port}?ca=${ca}`,
-    /** The same, without what vouches for it. */
+    /** The URL without the authority that verifies the certificate. */
     urlOfStranger: `${scheme}://${user}127.0.0.1:${port}`,
     stop: async () => {
       await new Promise<void>((resolve) => server.close(resolve))
@@ -115,7 +113,7 @@ function partsOf(raw: string): Pick<Received, 'headers' | 'text' | 'raw'> {
   }
 }
 
-/** RFC 2045, 6. */
+/** Decodes the transfer encoding (RFC 2045, 6). */
 function decode(body: string, headers: readonly string[]): string {
   const encoding = headers.find((line) => /^content-transfer-encoding:/i.test(line))?.toLowerCase() ?? ''
   if (encoding.endsWith('base64')) return Buffer.from(body, 'base64').toString()
@@ -124,7 +122,7 @@ function decode(body: string, headers: readonly string[]): string {
   return decodeURIComponent(bytes.replace(/%(?![\dA-F]{2})/g, '%25'))
 }
 
-/** The value of a header, with encoded words decoded (RFC 2047). */
+/** Returns the value of a header, with encoded words decoded (RFC 2047). */
 export function headerOf({ headers }: Received, name: string): string {
   const line = headers.find((one) => one.toLowerCase().startsWith(`${name.toLowerCase()}:`)) ?? ''
   const value = line.slice(name.length + 1).trim()

@@ -1,4 +1,4 @@
-// Which names of headers, parameters and form fields a server looks for, noted while it answers.
+// Records the names of headers, parameters and form fields that a server reads while it answers.
 
 export type Names = {
   headers: ReadonlySet<string>
@@ -6,10 +6,10 @@ export type Names = {
   fields: ReadonlySet<string>
 }
 
-/** A field that a form carries to be known by. */
+/** A field that marks a form. */
 export const PROBE = 'probe'
 
-/** In this process, while `work` runs. */
+/** Records the names read in this process while `work` runs. */
 export async function noteNames(work: () => Promise<unknown>): Promise<Names> {
   const [headers, parameters, fields] = [new Set<string>(), new Set<string>(), new Set<string>()]
   const [header, parameter, field] = [Headers.prototype.get, URLSearchParams.prototype.get, Map.prototype.get]

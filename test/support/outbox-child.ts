@@ -1,6 +1,6 @@
-// A whole Oncebox that tells a webhook of one push: `outbox-child.ts FOLDER TIME RECEIVER`. Prints the id
-// that names the push in its events once the view is answered, and then waits for its end. With `drain` in
-// place of a time to tell nothing, it prints `empty` once nothing waits any more.
+// A whole Oncebox that sends events of one push to a webhook: `outbox-child.ts FOLDER TIME RECEIVER`. Prints
+// the push id of the events once the view is answered, then waits to be killed. With `drain` in place of a
+// time it prints `empty` when the outbox is empty.
 
 import { writeSync } from 'node:fs'
 import { createTestClock, startInstance } from './instance.ts'

@@ -1,4 +1,4 @@
-// HTTP by hand: bytes out, text back, for what no client would send.
+// HTTP by hand, byte by byte, for requests that no client would send.
 
 import { connect } from 'node:net'
 
@@ -7,21 +7,21 @@ export type RawPart = string | number
 
 export type RawAnswer = { text: string; statuses: number[]; closed: boolean }
 
-/** When to stop waiting, once everything is sent. */
+/** When to stop waiting after everything is sent. */
 export type Waiting = {
-  /** Whether the answer is enough. Absent where the server is to close. */
+  /** Whether the answer is complete. Without it, waits until the server closes. */
   until?: (answer: RawAnswer) => boolean
-  /** Milliseconds in which nothing more should come after that. */
+  /** Milliseconds in which nothing more must arrive after that. */
   thenMs?: number
 }
 
-/** For a client that goes away, whatever came until then. */
+/** Waiting of a client that disconnects, whatever it has received. */
 export const thenLeave = (thenMs: number): Waiting => ({ until: () => true, thenMs })
 
-/** A busy machine may need long for an answer, and a silent connection is kept for half a minute. */
+/** A busy machine may answer late, and a silent connection is kept for half a minute. */
 const PATIENCE_MS = 150_000
 
-/** Sends the parts, one after another. Resolves with all that came back. */
+/** Sends the parts, one after another. Resolves to all that was received. */
 export async function sendRaw(
   port: number,
   parts: Iterable<RawPart>,
@@ -61,7 +61,7 @@ export async function sendRaw(
   return answer
 }
 
-/** Each piece after a pause; of a text, each character. */
+/** Returns each piece, or each character of a text, after a pause. */
 export function drip(pieces: Iterable<string>, pauseMs: number): RawPart[] {
   return [...pieces].flatMap((piece) => [pauseMs, piece])
 }

@@ -1,4 +1,4 @@
-// Holds every answer against the API's own reference, and against what the contract promises of all answers.
+// Checks every answer against the API reference, and against the contract's promises for all answers.
 
 import { expect } from 'bun:test'
 import { Ajv, type ValidateFunction } from 'ajv'
@@ -80,7 +80,7 @@ function createValidators({ components }: Reference): (schema: Schema) => Valida
   }
 }
 
-/** Written down a second time, apart from the server: what is checked must not depend on what is tested. */
+/** Repeats logic of the server, so that the check does not depend on the code under test. */
 function plainPath(path: string, basePath: string): string {
   const plain = path
     .replace(/^https?:\/\/[^/]+/, '')
@@ -91,10 +91,10 @@ function plainPath(path: string, basePath: string): string {
   return UNLISTED.has(own) || PREVIOUS.test(own) || LISTS.test(own) ? own : own.replace(/\.json$/, '')
 }
 
-/** The paths of the previous version, in any language or none. */
+/** Paths of the previous version, in any language or none. */
 const PREVIOUS = /^(\/[a-z]{2}(-[A-Za-z]{2,4})?)?(?=\/[pfr](\/.*)?\.json$)/
 
-/** Its lists under another path, where a language is needed. */
+/** Its lists under `/d`, where a language is required. */
 const LISTS = /^\/[a-z]{2}(-[A-Za-z]{2,4})?\/d\/.*\.json$/
 
 function isApi(path: string): boolean {

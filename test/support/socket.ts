@@ -1,16 +1,16 @@
-// Servers on a socket of this machine: a whole Oncebox in this process, or one that behaves as a test wants.
+// Servers on a local socket: a whole Oncebox in this process, or a fake.
 
 import { startInstance } from './instance.ts'
 
 export type SocketServer = { url: string; stop(): void }
 
 export function serveFake(answer: (request: Request) => Response | Promise<Response>): SocketServer {
-  // No answer is too late: a busy machine may need longer for one than Bun waits.
+  // No timeout: a busy machine may answer later than Bun's default.
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: answer })
   return { url: `http://127.0.0.1:${server.port}`, stop: () => void server.stop(true) }
 }
 
-/** An instance, and the address that clients speak to. */
+/** Starts an instance. Resolves to it, and the URL for clients. */
 export async function startOnSocket(options: Parameters<typeof startInstance>[0] = {}) {
   const instance = await startInstance(options)
   const server = serveFake((request) => {

@@ -1,4 +1,4 @@
-// A receiver of webhooks on the loopback interface, which remembers what arrives and answers as it is told.
+// A receiver of webhooks on loopback, which records messages and answers as the test decides.
 
 import { createHmac } from 'node:crypto'
 
@@ -26,7 +26,7 @@ export async function startReceiver(answer: (received: Received) => Response | P
     },
   })
 
-  /** Resolves once so many messages have arrived. */
+  /** Resolves when this many messages have arrived. */
   async function waitFor(count: number): Promise<Received[]> {
     while (received.length < count) await new Promise<void>((resolve) => waiting.push(resolve))
     return received
@@ -43,7 +43,7 @@ export async function startReceiver(answer: (received: Received) => Response | P
 
 export const accept = () => new Response(null, { status: 204 })
 
-/** As https://www.standardwebhooks.com says. */
+/** Whether the signature is valid by https://www.standardwebhooks.com. */
 export function isSigned({ headers, body }: Received, secret: string): boolean {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   const signed = `${headers.get('webhook-id')}.${headers.get('webhook-timestamp')}.${body}`

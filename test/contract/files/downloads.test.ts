@@ -1,4 +1,4 @@
-// Files that are handed out by grant: headers, ranges, and the end of grants.
+// Downloads of files by grant: headers, ranges, and the end of grants.
 
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { PUSHES, type PushBody } from '../../support/api.ts'
@@ -8,7 +8,7 @@ import { MIB, noise, part, useFiles } from './files.ts'
 
 const { at, post, filesOf, download, stored } = useFiles()
 
-test('downloads are attachments that run nothing', async () => {
+test('downloads are attachments that browsers do not run', async () => {
   const { body } = await post([
     { ...part('<script>', `filename="a'%22\\"x;.html"`), headers: ['Content-Type: text/html'] },
   ])
@@ -20,7 +20,7 @@ test('downloads are attachments that run nothing', async () => {
   expect(sent.get('x-content-type-options')).toBe('nosniff')
 })
 
-describe('parts of a file', () => {
+describe('ranges of a file', () => {
   const content = noise(2 * MIB + 100)
   let url: string
   let etag: string
@@ -59,7 +59,7 @@ describe('parts of a file', () => {
     },
   )
 
-  test('of another file are not given', async () => {
+  test('of another file are refused', async () => {
     const response = await download(url, { headers: { range: 'bytes=0-1', 'if-range': '"other"' } })
     expect(response.status).toBe(200)
     await response.body?.cancel()
@@ -71,7 +71,7 @@ describe('parts of a file', () => {
     expect(response.headers.get('content-range')).toBe(`bytes */${content.length}`)
   })
 
-  test('can be had after a restart', async () => {
+  test('can be downloaded after a restart', async () => {
     await at.api.restart()
     expect((await download(url, { headers: { range: 'bytes=1-2' } })).status).toBe(206)
   })
@@ -83,7 +83,7 @@ describe('grants', () => {
     return { urlToken: body.url_token, url: (await filesOf(body.url_token))[0]?.url ?? '' }
   }
 
-  test('that were altered or have run out are refused', async () => {
+  test('that were altered or have expired are refused', async () => {
     const { url } = await pushed()
     for (const altered of [
       `${url}A`,
@@ -106,7 +106,7 @@ describe('grants', () => {
     await waitUntil(() => stored().length === 0)
   })
 
-  test('end when the time of the push is over, before anybody sweeps', async () => {
+  test('end when the push expires, before the sweeper runs', async () => {
     const { body } = await post([part('hello'), { name: 'push[expire_after_duration]', content: '0' }])
     at.api.clock.advance(14 * 60_000)
     const [file] = await filesOf(body.url_token)
@@ -117,7 +117,7 @@ describe('grants', () => {
     await waitUntil(() => stored().length === 0)
   })
 
-  test('of the last view still work, and the files go when they end', async () => {
+  test('of the last view still work, and the files are removed when they end', async () => {
     const { urlToken, url } = await pushed([{ name: 'push[expire_after_views]', content: '1' }])
     expect((await at.api.retrieve(urlToken)).body).toMatchObject({ expired: true, files: [] })
     await at.api.restart()
@@ -162,7 +162,7 @@ describe('grants', () => {
     await waitUntil(() => stored().length === 0)
   })
 
-  test('that have ended by themselves leave a deletion nothing to do', async () => {
+  test('that have expired leave nothing to delete', async () => {
     const { urlToken } = await pushed([{ name: 'push[expire_after_views]', content: '1' }])
     at.api.clock.advance(10 * 60_000)
     expect((await at.api.expire(urlToken, { token: at.token })).body).toMatchObject({
@@ -174,7 +174,7 @@ describe('grants', () => {
     expect((await at.api.expire(url_token)).body).toMatchObject({ expired: true, deleted: false })
   })
 
-  test('of the last view end with the time of the push, and so do its files', async () => {
+  test('of the last view end when the push expires, and its files are removed', async () => {
     const { body } = await post([
       part('hello'),
       { name: 'push[expire_after_duration]', content: '0' },
@@ -191,8 +191,8 @@ describe('grants', () => {
     expect((await at.api.expire(body.url_token, { token: at.token })).body).toMatchObject({ deleted: false })
   })
 
-  test('that are being used are broken off by a deletion, and not by time', async () => {
-    // More than the buffers between the two ends take.
+  test('in progress are aborted by a deletion, but not by expiry', async () => {
+    // More than the buffers of both ends hold.
     const content = noise(40 * MIB)
     const push = async () => {
       const { body } = await post([part(content), { name: 'push[expire_after_duration]', content: '0' }])

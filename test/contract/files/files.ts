@@ -1,4 +1,4 @@
-// What the tests of files share: an instance with an account, multipart bodies and downloads.
+// Shared by the tests of files: an instance with an account, multipart bodies and downloads.
 
 import { afterEach, beforeEach } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'

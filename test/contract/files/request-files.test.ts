@@ -1,5 +1,5 @@
-// Files that are sent to a request: reserved before the first byte, streamed, and encrypted for a key of age
-// where there is one.
+// Files that are sent to a request: reserved before the first byte, streamed, and encrypted for the request's
+// age key.
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
@@ -39,7 +39,7 @@ const received = () => at.api.list('active', at.token) as Promise<PushBody[]>
 const close = (urlToken: string) =>
   at.api.call(`${REQUESTS}/${urlToken}`, { token: at.token, method: 'DELETE' })
 
-/** An upload that stops in the middle of its file until `go` or `breakOff` is called. */
+/** Begins an upload that stops in the middle of its file until `go` or `breakOff` is called. */
 async function beginUpload(urlToken: string, parts: Part[] = [part(noise(MIB))], init: Init = {}) {
   const bytes = multipart(parts)
   const { promise: halfway, resolve: go, reject: breakOff } = Promise.withResolvers<void>()
@@ -61,7 +61,7 @@ async function beginUpload(urlToken: string, parts: Part[] = [part(noise(MIB))],
   return { answer, go, breakOff: () => breakOff(new Error('broken off')) }
 }
 
-test('files arrive as they were sent, for their owner alone', async () => {
+test('only the owner gets the files, and they are unchanged', async () => {
   const urlToken = await ask()
   const large = noise(3 * MIB + 5)
   const parts = [
@@ -82,7 +82,7 @@ test('files arrive as they were sent, for their owner alone', async () => {
 })
 
 describe('an upload', () => {
-  test('reserves its answer before the first byte has arrived, and frees it when it breaks off', async () => {
+  test('reserves its answer before the first byte, and frees it when it breaks off', async () => {
     const urlToken = await ask()
     const { answer, breakOff } = await beginUpload(urlToken)
     for (const other of [await sendText(urlToken), await send(urlToken, [part('x')])]) {
@@ -116,7 +116,7 @@ describe('an upload', () => {
     await waitUntil(() => stored().length === 0)
   })
 
-  test('of more than ten minutes takes what is left then', async () => {
+  test('of more than ten minutes takes an answer that is left then', async () => {
     const urlToken = await ask()
     const slow = await beginUpload(urlToken)
     at.api.clock.advance(10 * 60 * 1000)
@@ -135,7 +135,7 @@ describe('an upload', () => {
     ['closed', close],
     ['past its time', async () => at.api.clock.advance(15 * 60 * 1000)],
     ['of a disabled account', () => at.api.accounts().disableAccount('owner@example.org')],
-  ])('does not arrive when the request is %s meanwhile', async (_, end) => {
+  ])('fails if the request is %s meanwhile', async (_, end) => {
     const urlToken = await ask({ expire_after_duration: 0 })
     const { answer, go } = await beginUpload(urlToken)
     await end(urlToken)
@@ -144,7 +144,7 @@ describe('an upload', () => {
     await waitUntil(() => stored().length === 0)
   })
 
-  test('does not arrive when the account is removed meanwhile', async () => {
+  test('fails if the account is removed meanwhile', async () => {
     const { answer, go } = await beginUpload(await ask())
     await at.api.accounts().removeAccount('owner@example.org')
     go()
@@ -152,13 +152,13 @@ describe('an upload', () => {
     await waitUntil(() => stored().length === 0)
   })
 
-  test('is refused before a byte is stored where files are not asked for', async () => {
+  test('is refused before a byte is stored if the request accepts no files', async () => {
     const urlToken = await ask({ accept: ['text'] })
     expect((await send(urlToken, [part(noise(MIB))])).body).toMatchObject({ files: ['are not asked for'] })
     expect(stored()).toEqual([])
   })
 
-  test('twenty at once to a request of one: one', async () => {
+  test('of twenty concurrent senders to a request for one answer succeeds once', async () => {
     const urlToken = await ask()
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => send(urlToken, [part(`n${n}`)])))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
@@ -166,7 +166,7 @@ describe('an upload', () => {
     await waitUntil(() => stored().length === 1)
   })
 
-  test('that is repeated with its key arrives once', async () => {
+  test('that is repeated with its idempotency key arrives once', async () => {
     const urlToken = await ask({ max_answers: 3 })
     const init = { headers: { 'idempotency-key': randomUUID() } }
     for (let n = 0; n < 3; n += 1) expect((await send(urlToken, [part('same')], init)).status).toBe(201)
@@ -191,7 +191,7 @@ describe('with a passphrase', () => {
     await waitUntil(() => stored().length === 2)
   })
 
-  test('a stranger without it reserves nothing, and only one of them stores files meanwhile', async () => {
+  test('a stranger without it reserves no answer, and only one of them at a time stores files', async () => {
     const urlToken = await ask({ passphrase: 'open sesame' })
     const { answer, go } = await beginUpload(urlToken)
     expect((await send(urlToken, [part('x'), passphrase])).status).toBe(429)
@@ -202,7 +202,7 @@ describe('with a passphrase', () => {
   })
 })
 
-describe('with a key of age', () => {
+describe('with an age key', () => {
   let identity = ''
   let recipient = ''
   beforeAll(async () => {
@@ -218,7 +218,7 @@ describe('with a key of age', () => {
     return (await download(path)).bytes()
   }
 
-  test('text and files open with the key, files in an archive with their names', async () => {
+  test('the key decrypts the text, and the files in archives with their names', async () => {
     const urlToken = await ask({ recipient })
     const secret = `the needle in the haystack ${randomUUID()}`
     const large = Buffer.concat([Buffer.from(secret), noise(2 * MIB)])
@@ -258,14 +258,14 @@ describe('with a key of age', () => {
     expect([entry?.name, entry?.content.toString()]).toEqual(['a.txt', 'a file'])
   })
 
-  test('whoever has the disk and the instance key opens only what age has sealed', async () => {
+  test('a thief of the disk and the instance key gets only age ciphertext', async () => {
     const secret = `needle-${randomUUID()}`
     await send(await ask({ recipient }), [
       part(secret, `filename="${secret}"`),
       { name: 'push[payload]', content: secret },
     ])
     const [push] = await received()
-    // What the server itself opens with everything that it has.
+    // All that the server itself can decrypt.
     const { body } = await at.api.retrieve(push?.url_token ?? '')
     const files = await Promise.all(
       (body.files as FileBody[]).map(async ({ url }) => (await download(url)).bytes()),
@@ -287,7 +287,7 @@ describe('with a key of age', () => {
     expect(await received()).toHaveLength(1)
   })
 
-  test('limits are those of what is sent, and a broken-off file is no answer', async () => {
+  test('limits count the plaintext, and a broken-off file is no answer', async () => {
     await at.api.close()
     const { startApi } = await import('../../support/api.ts')
     at.api = await startApi({ flags: { 'max-file-bytes': '1MiB', 'max-payload-bytes': '1KiB' } })
@@ -304,7 +304,7 @@ describe('with a key of age', () => {
     expect(await received()).toHaveLength(2)
   })
 
-  test('a request has the key that it is given, with blanks around it', async () => {
+  test('a request accepts a key with surrounding blanks', async () => {
     const other = await identityToRecipient(await generateX25519Identity())
     const shown = async (urlToken: string) =>
       (await at.api.call(`${REQUESTS}/${urlToken}`, { token: at.token })).body.recipient
@@ -312,7 +312,7 @@ describe('with a key of age', () => {
     expect(await shown(await ask({ recipient: ` ${other} ` }))).toBe(other)
   })
 
-  test('a key that is no point of its curve is refused when the request is made', async () => {
+  test('a key that is no point of its curve is refused when the request is created', async () => {
     const { bech32 } = await import('@scure/base')
     const zero = bech32.encode('age', bech32.toWords(new Uint8Array(32)), false)
     const made = await at.api.call(REQUESTS, { token: at.token, json: { request: { recipient: zero } } })

@@ -1,4 +1,4 @@
-// Files that are pushed, as parts or in JSON: names, limits, failures, and what is on the disk.
+// Uploads of files, as parts or in JSON: names, limits, failures, and the bytes on disk.
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { type FileBody, MIB, MULTIPART, noise, part, useFiles } from './files.ts
 
 const { at, post, filesOf, download, stored } = useFiles()
 
-test('files come back as they were, with name, type and size', async () => {
+test('files are returned unchanged, with name, type and size', async () => {
   const large = noise(3 * MIB + 5)
   const { status, body } = await post([
     part('hello'),
@@ -64,7 +64,7 @@ test.each([
   await waitUntil(() => stored().length === 0)
 })
 
-describe('failures leave nothing behind', () => {
+describe('a failed upload leaves nothing behind', () => {
   test.each<[string, () => Promise<{ status: number }>, number]>([
     ['a visitor', () => post([part('x')], { token: undefined }), 401],
     [
@@ -184,7 +184,7 @@ test.each([
   expect(body.files[0]?.filename).toBe(filename)
 })
 
-test('nothing of a file is in the clear on disk, and an altered one is not served', async () => {
+test('no plaintext of a file is on disk, and an altered file is not served', async () => {
   const content = Buffer.from('PLANTED-CONTENT '.repeat(100_000))
   const { body } = await post([part(content, 'filename="PLANTED-NAME.txt"')])
   const [path = ''] = stored().map((name) => join(at.api.dataDir, 'files', name))
@@ -208,7 +208,7 @@ test('nothing of a file is in the clear on disk, and an altered one is not serve
   expect(await ask()).toBe(206)
 })
 
-test('an upload that a crash cut off is removed at the next start', async () => {
+test('an upload that a crash interrupted is removed at the next start', async () => {
   const { body } = await post([part('kept')])
   const { Database } = await import('bun:sqlite')
   const database = new Database(join(at.api.dataDir, 'oncebox.db'))

@@ -1,4 +1,4 @@
-// Creating with the previous version of the API: its wrappers, its kinds, and what it reads besides JSON.
+// Creates by the previous version of the API: its wrappers, its kinds, and bodies other than JSON.
 
 import { describe } from 'bun:test'
 import { runScenarios, type Scenario } from '../../support/scenarios.ts'

@@ -78,7 +78,7 @@ describe.each(['p', 'f', 'r'])('/%s answers for pushes of every kind', (family) 
   ])
 })
 
-describe('the lists under the path of the older dashboard', () => {
+describe('the lists under the path of the earlier dashboard', () => {
   const lists = (path: string, rest: Partial<Scenario> = {}) => ask(`GET ${path}`, rest)
   runScenarios([
     lists('/en/d/active.json'),
@@ -103,7 +103,7 @@ describe('the lists under the path of the older dashboard', () => {
   ])
 })
 
-describe('what is off', () => {
+describe('features that are off', () => {
   runScenarios(
     [
       ask('POST /f.json', {
@@ -191,7 +191,7 @@ describe('both versions', () => {
   })
   afterAll(() => api.close())
 
-  test('tell the same objects and the same log', async () => {
+  test('present the same objects and the same log', async () => {
     const { body } = await api.call<{ url_token: string }>('/p.json', {
       json: { password: { payload } },
       token,
@@ -210,7 +210,7 @@ describe('both versions', () => {
     expect(rest).toEqual({})
   })
 
-  test('the previous one says for each entry whether it was successful', async () => {
+  test('differ in a member for each log entry: whether it was successful', async () => {
     const { url_token } = await api.create({ passphrase: 'sesame', expire_after_views: 1 }, { token })
     for (const query of ['', '?passphrase=wrong', '?passphrase=sesame', ''])
       await api.retrieve(url_token + query)
@@ -224,7 +224,7 @@ describe('both versions', () => {
     ])
   })
 
-  test('list what they list to e-mail and token in Basic, and downloads stay downloads', async () => {
+  test('accept e-mail and token in Basic for their lists, and downloads stay downloads', async () => {
     const basic = `Basic ${Buffer.from(`ann@example.org:${token}`).toString('base64')}`
     for (const path of ['/p/active.json', '/en/d/active.json', '/p/expired.json', '/en/d/expired.json']) {
       const { status, body } = await api.call<unknown[]>(path, { headers: { authorization: basic } })
@@ -233,7 +233,7 @@ describe('both versions', () => {
     expect((await api.fetch('/d/active.json', { headers: { authorization: basic } })).status).toBe(403)
   })
 
-  test('are in the reference, the previous one under its own heading', async () => {
+  test('are in the reference, the previous one under a heading of its own', async () => {
     const { body } = await api.call<{
       paths: Record<string, Record<string, { tags: string[]; operationId: string }>>
     }>('/api/v2/openapi.json')

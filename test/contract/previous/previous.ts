@@ -1,4 +1,4 @@
-// What the tests of the previous version of the API share: scenarios asked by an owner.
+// Shared by the tests of the previous version of the API: scenarios of an owner.
 
 import type { Scenario } from '../../support/scenarios.ts'
 

@@ -1,4 +1,4 @@
-// Who may hold how much of the memory that bodies share.
+// The memory that bodies and answers share, and its limits.
 
 import { expect, test } from 'bun:test'
 import { type BodyRoom, createBodyRoom } from '../../../src/http/door/body-room.ts'
@@ -11,7 +11,7 @@ const from = (clientAddress: string, { startedAt = 0, endBody = null as (() => v
 const openRoom = (maxBytes = 6 * MIB) => createBodyRoom({ maxBytes, clientOf })
 const BUSY = 'busy with large requests'
 
-test('each client may take its share, until the whole room is taken', () => {
+test('a client may fill its share, and all clients together the whole room', () => {
   const room = openRoom()
   for (let n = 0; n < 10; n += 1) room.take(from('a'), 6 * MIB)
   expect(() => room.take(from('a'), 6 * MIB)).toThrow(BUSY)
@@ -28,7 +28,7 @@ test('a small body always has room', () => {
   for (let n = 0; n < 1000; n += 1) room.take(from('d'), 16 * 1024)
 })
 
-/** A body that is still arriving, for so long already. */
+/** Makes a body that has been arriving for this long. */
 function arriving(address: string, forMs: number, bytes: number) {
   const body = { hasEnded: false, exchange: from(address, { startedAt: performance.now() - forMs }) }
   body.exchange.endBody = () => {
@@ -68,7 +68,7 @@ test('unread answers leave room for bodies', () => {
   for (let n = 0; n < 5; n += 1) room.take(from('192.0.2.8'), 6 * MIB)
 })
 
-test('room that was given back is there again, however it was taken', () => {
+test('room that was given back can be reserved again', () => {
   const room = openRoom()
   for (let round = 0; round < 100; round += 1) {
     const [whole, pieces] = [from('a'), from('a')]
@@ -82,7 +82,7 @@ test('room that was given back is there again, however it was taken', () => {
   room.take(from('a'), 64 * MIB)
 })
 
-test('one body of the allowed size always has room', () => {
+test('a body of the maximum size has room', () => {
   const room = openRoom(600 * MIB)
   room.take(from('a'), 600 * MIB)
   room.take(from('b'), 600 * MIB)
@@ -106,7 +106,7 @@ test('large bodies take turns, and other requests run in between', async () => {
   expect(order.slice(order.indexOf('first'))).toEqual(['first', 'other', 'second', 'other', 'third'])
 })
 
-test('an answer takes room once, however often it is tried, and holds what it takes in the end', () => {
+test('reserving room for an answer is idempotent, and its final size counts', () => {
   const room = openRoom()
   const answers = Array.from({ length: 64 }, () => from('a'))
   for (const answer of [...answers, ...answers]) room.takeForAnswer(answer, MIB + 16 * 1024)

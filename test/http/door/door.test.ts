@@ -16,7 +16,7 @@ test.each([
   ['a stranger is not believed', '203.0.113.9', { 'x-forwarded-for': '1.2.3.4' }, '203.0.113.9'],
   ['a trusted proxy is', '10.0.0.1', { 'x-forwarded-for': '1.2.3.4' }, '1.2.3.4'],
   [
-    'the nearest stranger counts, not what he says',
+    'the nearest untrusted hop is the client, whatever its header claims',
     '10.0.0.1',
     { 'x-forwarded-for': '6.6.6.6, 1.2.3.4' },
     '1.2.3.4',
@@ -28,7 +28,7 @@ test.each([
   ['nonsense ends the walk', '10.0.0.1', { 'x-forwarded-for': '1.2.3.4, nonsense' }, '10.0.0.1'],
   ['an interface is left out', '10.0.0.1', { 'x-forwarded-for': 'fe80::1%eth0' }, 'fe80::1'],
   [
-    'an endless one is nonsense',
+    'an overlong hop is ignored',
     '10.0.0.1',
     { 'x-forwarded-for': `fe80::1%${'x'.repeat(9_000)}` },
     '10.0.0.1',
@@ -75,7 +75,7 @@ test.each([
   'pi.local',
   'Once.Example',
   'once.example:8443',
-])('on the network it answers to %p', (host) => {
+])('a server on the network answers to %p', (host) => {
   const rules = createHostRules({ baseUrl: 'https://once.example/box', ...NETWORK })
   expect(() => rules.check(host, { isFromProxy: false })).not.toThrow()
 })
@@ -92,7 +92,7 @@ test.each([
   'localhost/',
   'pi.local.evil.org',
   '127.0.0.1.evil.org',
-])('it does not answer to %p', (host) => {
+])('it refuses %p', (host) => {
   for (const addresses of [['::'], ['127.0.0.1', '::1']]) {
     const rules = createHostRules({ baseUrl: 'https://once.example', host: 'localhost', addresses })
     expect(() => rules.check(host, { isFromProxy: true })).toThrow('--base-url')
@@ -116,11 +116,11 @@ describe.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1', 'localhost',
         'once.example',
         'Once.Example:8443',
       ],
-    ])('it answers to %p', (host) => {
+    ])('a server on loopback answers to %p', (host) => {
       expect(() => rules.check(host, { isFromProxy: false })).not.toThrow()
     })
 
-    test.each(names)('it does not answer to %p, except from a trusted proxy', (host) => {
+    test.each(names)('it refuses %p, except from a trusted proxy', (host) => {
       expect(() => rules.check(host, { isFromProxy: false })).toThrow('--trusted-proxy')
       expect(() => rules.check(host, { isFromProxy: true })).not.toThrow()
     })
@@ -148,7 +148,7 @@ describe('a refusal names the host and the flags for it', () => {
     ['a sub-path', below, 'nas.lan', {}, '--base-url http://nas.lan/box'],
     ['on loopback', loopback, 'nas.lan:5100', {}, '--base-url http://nas.lan:5100'],
     [
-      'a proxy that nobody declared',
+      'an undeclared proxy',
       loopback,
       'once.lan',
       {
@@ -178,7 +178,7 @@ describe('a refusal names the host and the flags for it', () => {
     'a;b.lan',
     'x'.repeat(300),
     'nas.lan:999999',
-  ])('unless it is no plain name: %p', (host) => {
+  ])('unless it is not a plain name: %p', (host) => {
     const { message, ...details } = refusalOf(network, host)
     expect(details).toEqual({})
     expect(message).not.toContain(host.slice(0, 6))
@@ -186,7 +186,7 @@ describe('a refusal names the host and the flags for it', () => {
   })
 })
 
-test('only names of loopback are answered to', () => {
+test('only loopback names are accepted', () => {
   const rules = createHostRules({ baseUrl: null, host: 'MyBox', addresses: ['127.0.1.1'] })
   expect(() => rules.check('mybox:5100', { isFromProxy: false })).not.toThrow()
   expect(() => rules.check('nas:5100', { isFromProxy: false })).toThrow('--base-url')

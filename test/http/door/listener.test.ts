@@ -1,4 +1,5 @@
-// The sockets: what --host stands for, all of it or nothing, and an address that leads to this server alone.
+// Sockets: the addresses that --host stands for, bound all or none, renewal of certificates, and the URLs of
+// the server.
 
 import { afterEach, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -63,7 +64,7 @@ test.each<[string, string[]]>([
   expect((await bindingsOf(host, nowhere)).map(({ address }) => address)).toEqual(addresses)
 })
 
-test('a name means all of its addresses, each once, without link-local ones', async () => {
+test('a name stands for all of its addresses, each once, without link-local ones', async () => {
   const lookUp = async () => ['192.0.2.7', 'fe80::1', '2001:db8::7', '192.0.2.7']
   expect(await bindingsOf('nas', lookUp)).toEqual([{ address: '192.0.2.7' }, { address: '2001:db8::7' }])
 })
@@ -74,7 +75,7 @@ test('the message for a name without an address says so, and not that a port is 
   await expect(found).rejects.toThrow('--host')
 })
 
-test('localhost listens on both loopback addresses, on one free port, and ends on both', async () => {
+test('localhost listens on both loopback addresses on one free port, and a stop closes both', async () => {
   const listener = start(LOCALHOST)
   expect(await ask(`http://127.0.0.1:${listener.port}`)).toBe('ours, asked by 127.0.0.1')
   expect(await ask(`http://[::1]:${listener.port}`)).toBe('ours, asked by ::1')
@@ -83,7 +84,7 @@ test('localhost listens on both loopback addresses, on one free port, and ends o
     await expect(ask(`http://${name}:${listener.port}`)).rejects.toThrow()
 })
 
-test('a server that is about to stop answers, and ends each connection with its next answer', async () => {
+test('a server that is about to stop answers, and closes each connection after its next answer', async () => {
   let asked = 0
   const shed = () => {
     asked += 1
@@ -103,7 +104,7 @@ test('a server that is about to stop answers, and ends each connection with its 
   expect(text.match(/connection: close/gi)).toHaveLength(1)
 })
 
-test('at a stop, clients that ask without a pause lose no request: each one is answered, or its connection refused', async () => {
+test('a stop loses no request of busy clients: each is answered, or its connection refused', async () => {
   const handle = async () => {
     await Bun.sleep(1)
     return new Response('ours')
@@ -119,7 +120,7 @@ test('at a stop, clients that ask without a pause lose no request: each one is a
   }
 })
 
-test('an answer that is ready only after the stop says that its connection ends', async () => {
+test('an answer that is ready after the stop has `connection: close`', async () => {
   const { promise: ready, resolve: finish } = Promise.withResolvers<void>()
   let asked = 0
   const handle = async (request: Request) => {
@@ -147,7 +148,7 @@ const authority = await makeAuthority({ commonName: 'test', names: ['localhost']
 const newLeaf = () => makeLeaf(authority, { names: ['localhost'], addresses: ['127.0.0.1'], validity })
 const ca = authority.certificate
 
-/** The fingerprint of the certificate that a new connection gets. */
+/** Resolves to the fingerprint of the certificate that a new connection gets. */
 function servedBy(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', ca }, () => {
@@ -157,7 +158,7 @@ function servedBy(port: number): Promise<string> {
   })
 }
 
-/** How many sockets listen on the port; Linux tells. */
+/** Returns the number of sockets that listen on the port. Linux only. */
 function listening(port: number): number {
   const hex = port.toString(16).toUpperCase().padStart(4, '0')
   const lines = ['tcp', 'tcp6'].flatMap((name) => readFileSync(`/proc/self/net/${name}`, 'utf8').split('\n'))
@@ -165,7 +166,7 @@ function listening(port: number): number {
 }
 
 test.if(process.platform === 'linux')(
-  'once a certificate is renewed, every connection gets it from the only socket, while a download goes on',
+  'after a renewal only one socket listens, with the new certificate, and a download continues',
   async () => {
     const { promise: rest, resolve: finish } = Promise.withResolvers<string>()
     const handle = async (request: Request) => {
@@ -194,7 +195,7 @@ test.if(process.platform === 'linux')(
   },
 )
 
-test('clients that ask without a pause lose no request when the certificate is renewed', async () => {
+test('a renewal of the certificate loses no request of busy clients', async () => {
   const listener = start(LOOPBACK, 0, { handle: async () => new Response('ours'), tls: await newLeaf() })
   const { port } = listener
   let isOver = false
@@ -208,7 +209,7 @@ test('clients that ask without a pause lose no request when the certificate is r
   for (const { ending, lost } of await Promise.all(asking)) expect([ending, lost]).toEqual([1, 0])
 })
 
-test('a certificate that cannot be served leaves the old one in place', async () => {
+test('if the new certificate cannot be served, the old one stays', async () => {
   const leaf = await newLeaf()
   const listener = start(LOOPBACK, 0, { tls: leaf })
   await expect(listener.renew({ ...leaf, key: 'no key' })).rejects.toThrow()
@@ -230,26 +231,29 @@ test.each([
   ['::1', '127.0.0.1'],
   ['::', null],
   ['0.0.0.0', '[::1]'],
-])('a port that somebody has on %s is refused, and nothing is left listening', async (taken, other) => {
-  const port = freePort()
-  occupy(taken, port)
-  let refusal: unknown
-  try {
-    start(LOCALHOST, port)
-  } catch (cause) {
-    refusal = cause
-  }
-  expect(refusal).toMatchObject({ code: 'EADDRINUSE', syscall: 'listen' })
-  if (other !== null) await expect(ask(`http://${other}:${port}`)).rejects.toThrow()
-})
+])(
+  'a port that another program has on %s is refused, and nothing is left listening',
+  async (taken, other) => {
+    const port = freePort()
+    occupy(taken, port)
+    let refusal: unknown
+    try {
+      start(LOCALHOST, port)
+    } catch (cause) {
+      refusal = cause
+    }
+    expect(refusal).toMatchObject({ code: 'EADDRINUSE', syscall: 'listen' })
+    if (other !== null) await expect(ask(`http://${other}:${port}`)).rejects.toThrow()
+  },
+)
 
-test('no other program gets either address while it listens', () => {
+test('no other program can bind either address meanwhile', () => {
   const { port } = start(LOCALHOST)
   for (const address of ['127.0.0.1', '::1', '0.0.0.0', '::'])
     expect(() => occupy(address, port)).toThrow(String(port))
 })
 
-test('an address that this machine does not have may be missing where that is said, and nowhere else', async () => {
+test('only a binding with mayBeMissing skips an address that the machine lacks', async () => {
   const absent = '2001:db8::1'
   const listener = start([{ address: '127.0.0.1' }, { address: absent, mayBeMissing: true }])
   expect(listener.addresses).toEqual(['127.0.0.1'])
@@ -269,16 +273,13 @@ test.each<[string, string[], string, string, string[]]>([
   ['::', ['::'], 'http://[::]:80', 'http://localhost:80', [...LAN, 'http://[fd00::7]:80']],
   ['192.168.1.20', ['192.168.1.20'], 'http://192.168.1.20:80', 'http://192.168.1.20:80', [LAN[0] ?? '']],
   ['nas', ['192.168.1.20', 'fd00::7'], 'http://nas:80', 'http://nas:80', ['http://nas:80']],
-])(
-  'asked for %s and holding %j, it is on %s, opened at %s, and elsewhere at %j',
-  (host, addresses, ...urls) => {
-    const [url, hereUrl, elsewhere] = urls
-    const found = urlsOf({ addresses, port: 80, scheme: 'http' }, { host, listAddresses: () => OWN })
-    expect(found).toEqual({ url, hereUrl, elsewhere })
-  },
-)
+])('--host %s bound to %j has the url %s, hereUrl %s and elsewhere %j', (host, addresses, ...urls) => {
+  const [url, hereUrl, elsewhere] = urls
+  const found = urlsOf({ addresses, port: 80, scheme: 'http' }, { host, listAddresses: () => OWN })
+  expect(found).toEqual({ url, hereUrl, elsewhere })
+})
 
-test('a machine whose addresses cannot be listed still says where it listens', () => {
+test('a machine whose addresses cannot be listed still has its URLs', () => {
   const listAddresses = () => {
     throw new Error('not permitted')
   }

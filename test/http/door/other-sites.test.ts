@@ -1,4 +1,4 @@
-// Which origins are this server's own, which are another site's, and which may use the API all the same.
+// CSRF protection: the server's own origins, other sites, and listed origins.
 
 import { describe, expect, test } from 'bun:test'
 import { createCors } from '../../../src/http/door/cors.ts'
@@ -10,7 +10,7 @@ const NETWORK = { host: '::', addresses: ['::'] }
 const plain = (host: string): Addressed => ({ scheme: null, host })
 const secure = (host: string): Addressed => ({ scheme: 'https', host })
 
-describe('the own origin', () => {
+describe('the server’s own origin', () => {
   test.each<[string, string | null, Addressed, string]>([
     ['is what was asked for', null, plain('nas:5100'), 'http://nas:5100'],
     ['leaves out the port of its scheme', null, plain('nas:80'), 'http://nas'],
@@ -23,12 +23,7 @@ describe('the own origin', () => {
     ['is the base URL when a proxy changes the Host', BASE, plain('127.0.0.1:5100'), 'https://once.example'],
     ['is also the address beside the base URL', BASE, plain('localhost:5100'), 'http://localhost:5100'],
     ['has the port of the base URL', 'https://nas:8443', plain('nas:8443'), 'https://nas:8443'],
-    [
-      'is http where the proxy says so',
-      BASE,
-      { scheme: 'http', host: 'once.example' },
-      'http://once.example',
-    ],
+    ['is http if the proxy says so', BASE, { scheme: 'http', host: 'once.example' }, 'http://once.example'],
   ])('%s', (_name, baseUrl, addressed, origin) => {
     expect(createHostRules({ baseUrl, ...NETWORK }).isOwnOrigin(origin, addressed)).toBe(true)
   })
@@ -70,7 +65,7 @@ test.each([
   expect(() => refusePrefetch(request)).toThrow('before somebody asks')
 })
 
-test('any other purpose is', () => {
+test('any other purpose is a retrieval', () => {
   for (const headers of [{}, { purpose: 'reading' }, { 'sec-purpose': '' }])
     expect(() => refusePrefetch(new Request('http://localhost/', { headers }))).not.toThrow()
 })
@@ -85,6 +80,6 @@ test.each<[string[], string, boolean]>([
   [['chrome-extension://abc'], 'chrome-extension://abc', true],
   [['https://app.example', '*'], 'https://other.example', true],
   [['*'], 'null', true],
-])('of %p the origin %p is listed: %p', (origins, origin, isListed) => {
+])('with --cors-origins %p the origin %p is listed: %p', (origins, origin, isListed) => {
   expect(createCors(origins).isListed(origin)).toBe(isListed)
 })

@@ -1,4 +1,4 @@
-// How long the rate limit tells an address to wait.
+// The Retry-After of the rate limit.
 
 import { expect, test } from 'bun:test'
 import { networkOf } from '../../../src/domain/client.ts'
@@ -23,7 +23,7 @@ test.each([
   [60, 60],
   [3600, 60],
 ])(
-  'a limit for %d seconds asks to wait for %d, in whole seconds and at most a minute',
+  'a limit over %d seconds has a Retry-After of %d: whole seconds, at most a minute',
   async (seconds, wait) => {
     expect(await waitOf('192.0.2.1', { requests: 2, seconds })).toEqual(['too_many', wait])
   },

@@ -1,4 +1,4 @@
-// What the types of the route table hold: each URL has a controller that enforces its guard.
+// The types of the route table: each URL has a controller that enforces its guard.
 
 import { expect, test } from 'bun:test'
 import { open, routesOf } from '../../../src/http/door/router.ts'

@@ -1,4 +1,4 @@
-// Who is sent away under load, and how.
+// Load shedding: the requests that are refused, and the refusal.
 
 import { expect, test } from 'bun:test'
 import { createCors } from '../../../src/http/door/cors.ts'
@@ -42,11 +42,11 @@ test.each(['/api/v2/version', '/box/api/v2/version.json', '/api/v1/version/'])('
   expect(busy(ask(path))).toBeNull()
 })
 
-test('in a calm moment everybody is let in', () => {
+test('without load every request is admitted', () => {
   expect(calm(ask('/api/v2/pushes'))).toBeNull()
 })
 
-test('in a long turn of the event loop, a few requests are let in, and the late ones of many are not', () => {
+test('in a long turn of the event loop a few requests are admitted, but the late ones of many are refused', () => {
   const shed = createShed({
     basePath: '',
     isOverloaded: () => false,

@@ -3,7 +3,7 @@ import { createTurns } from '../../../src/http/door/turns.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('Requests that came in one turn go on in a row, step by step, once the turn is over', async () => {
+test('requests of one turn continue in a row, step by step, after the turn', async () => {
   const inTurn = createTurns()
   const done: string[] = []
   const serve = async (name: string) => {
@@ -19,7 +19,7 @@ test('Requests that came in one turn go on in a row, step by step, once the turn
   expect(done).toEqual(['a read', 'b read', 'a answered', 'b answered'])
 })
 
-test('Of a crowd only the first 64 go on in a turn, and those that come meanwhile after the others', async () => {
+test('at most 64 requests continue per turn, in the order of their arrival', async () => {
   const inTurn = createTurns()
   const done: number[] = []
   const come = (number: number) => inTurn().then(() => done.push(number))

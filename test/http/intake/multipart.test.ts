@@ -1,4 +1,4 @@
-// Pins the parts of the multipart parser that src/http/intake/multipart.ts uses without a public way to them.
+// Pins the internals of busboy that src/http/intake/multipart.ts uses.
 
 import { expect, test } from 'bun:test'
 import { EventEmitter } from 'node:events'
@@ -8,7 +8,7 @@ import { BOUNDARY, multipart } from '../../contract/multipart.ts'
 
 const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
 
-test('the parser within busboy is a Dicer, which busboy exports, at the place where it is looked for', () => {
+test('busboy’s inner parser is the Dicer that it exports, where this code looks for it', () => {
   const busboy = new Busboy({ headers })
   const within = (busboy as unknown as { _parser: { parser: unknown } })._parser.parser
   expect(within).toBeInstanceOf(Dicer)
@@ -38,7 +38,7 @@ test('the headers of a part are known before busboy hands the part over', async 
   ])
 })
 
-test('a part that busboy passes over is counted', async () => {
+test('a part that busboy skips is counted', async () => {
   const busboy = new Busboy({ headers, isPartAFile: () => true })
   const begun = watchParts(busboy)
   let handedOver = 0

@@ -1,4 +1,4 @@
-// What becomes of the files of a push that is refused after they were stored.
+// Removal of stored files when their push is refused.
 
 import { expect, test } from 'bun:test'
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts'
@@ -25,7 +25,7 @@ const LIMITS: PushLimits = {
   },
 }
 
-/** Resolves to the code of the refusal, and whether the files were given up before it. */
+/** Resolves to the code of the refusal, and whether it waited for the removal of the files. */
 async function refuse(code: ErrorCode): Promise<{ code: string; isWaited: boolean }> {
   let isWaited = false
   const discard = async () => {
@@ -51,10 +51,10 @@ async function refuse(code: ErrorCode): Promise<{ code: string; isWaited: boolea
   return { code: cause instanceof DomainError ? cause.code : String(cause), isWaited }
 }
 
-test('they are given up before the refusal is answered', async () => {
+test('stored files are removed before the refusal is answered', async () => {
   expect(await refuse('invalid')).toEqual({ code: 'invalid', isWaited: true })
 })
 
-test('a client that has waited for the database already does not wait for that', async () => {
+test('after a database timeout the client does not wait for their removal', async () => {
   expect(await refuse('overloaded')).toEqual({ code: 'overloaded', isWaited: false })
 })
