@@ -9,7 +9,7 @@ import type { Exchange } from '../http/door/exchange.ts'
 import { refusePrefetch } from '../http/door/other-sites.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
 import { createReadEdit, createReadLinkMail } from '../http/intake/push-edit.ts'
-import { createReceivePush, type IncomingPush } from '../http/intake/receiving.ts'
+import { createReceivePush, type PushSubmission } from '../http/intake/receiving.ts'
 import { secretLink } from '../http/urls.ts'
 import { type Idempotency, type KeyedAttempt, keyScopeOf } from '../pushes/idempotency.ts'
 import type { Pushes } from '../pushes/pushes.ts'
@@ -191,7 +191,7 @@ function incomingOf(
   { exchange, viewer }: ApiRequest,
   { wrappers, isLenient, kind }: Surface,
   attempt: KeyedAttempt | null,
-): IncomingPush {
+): PushSubmission {
   return {
     ...{ exchange, viewer, wrappers, isLenient, isFingerprinted: attempt !== null },
     isRepeat: () => attempt !== null && attempt.made !== null,

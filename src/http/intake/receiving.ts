@@ -28,7 +28,7 @@ type Begin<Sink> = (options: { isFingerprinted: boolean }) => Sink
 
 export type ReceivedPush<Sink> = { push: NewPush; upload: Sink }
 
-export type IncomingPush = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'> & {
+export type PushSubmission = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'> & {
   exchange: Exchange
   viewer: Viewer
   isFingerprinted: boolean
@@ -57,7 +57,7 @@ export function createReceivePush<Sink extends FileSink>(options: Options<Sink>)
 
   /** Resolves to the result of `create`. Discards the stored files if anything throws. */
   async function receive<T>(
-    incoming: IncomingPush,
+    incoming: PushSubmission,
     create: (received: ReceivedPush<Sink>) => Promise<T>,
   ): Promise<T> {
     const { exchange, viewer, isRepeat, revise = asSent } = incoming
@@ -105,7 +105,7 @@ export function createAnswerTable(limits: PushLimits) {
   return { payload, files, passphrase }
 }
 
-export type IncomingAnswer = {
+export type AnswerSubmission = {
   exchange: Exchange
   sink: AnswerSink
   /** The passphrase, if it is not in the body. */
@@ -118,7 +118,7 @@ export function createReceiveAnswer({ limits, body }: ReceiveOptions) {
   const table = createAnswerTable(limits)
 
   /** Resolves once the answer has arrived. Discards the stored files if anything throws. */
-  async function receive({ exchange, sink, passphrase = null, onPart }: IncomingAnswer): Promise<void> {
+  async function receive({ exchange, sink, passphrase = null, onPart }: AnswerSubmission): Promise<void> {
     const { upload } = sink
     let given = passphrase
     const add = async (file: FilePart) => {
