@@ -5,7 +5,7 @@ import type { RouteRequest } from '../../http/door/router.ts'
 import { API } from '../../http/urls.ts'
 import type { GetGuest, Guest } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { type ApiDocument, type Endpoint, listEndpoints } from './document.ts'
+import { type ApiDocument, type DocumentedEndpoint, listEndpoints } from './document.ts'
 import { OperationView, Place, Prose, Refusals, SchemaView } from './operation-view.tsx'
 
 export type DocsOptions = {
@@ -81,7 +81,7 @@ function Reference({ guest, document, title, only }: ReferenceProps) {
   )
 }
 
-function Contents({ name, endpoints }: { name: string; endpoints: Endpoint[] }) {
+function Contents({ name, endpoints }: { name: string; endpoints: DocumentedEndpoint[] }) {
   return (
     <details>
       <summary>

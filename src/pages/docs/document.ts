@@ -18,7 +18,7 @@ export type Schema = {
   items?: Schema
 }
 
-export type Parameter = {
+export type DocumentedParameter = {
   name: string
   in: string
   required?: boolean
@@ -28,12 +28,12 @@ export type Parameter = {
 
 type Content = Record<string, { schema: Schema; example?: unknown }>
 
-export type Operation = {
+export type DocumentedOperation = {
   operationId: string
   summary: string
   description?: string
   tags: readonly string[]
-  parameters?: readonly Parameter[]
+  parameters?: readonly DocumentedParameter[]
   requestBody?: { content: Content }
   responses: Record<string, { description: string; content: Content }>
   security: readonly Record<string, unknown>[]
@@ -42,14 +42,14 @@ export type Operation = {
 export type ApiDocument = {
   info: { version: string; description: string }
   tags: readonly { name: string; description: string }[]
-  paths: Record<string, Record<string, Operation>>
+  paths: Record<string, Record<string, DocumentedOperation>>
   components: { schemas: Record<string, Schema> }
 }
 
 /** An operation with its method and path. */
-export type Endpoint = { method: string; path: string; operation: Operation }
+export type DocumentedEndpoint = { method: string; path: string; operation: DocumentedOperation }
 
-export function listEndpoints({ paths }: ApiDocument): Endpoint[] {
+export function listEndpoints({ paths }: ApiDocument): DocumentedEndpoint[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   )
@@ -60,7 +60,7 @@ export function nameOf({ $ref }: Schema): string | null {
   return $ref?.split('/').at(-1) ?? null
 }
 
-export function needsToken({ security }: Operation): boolean {
+export function needsToken({ security }: DocumentedOperation): boolean {
   return security.length > 0 && security.every((way) => Object.keys(way).length > 0)
 }
 
@@ -71,7 +71,7 @@ const JSON_TYPE = 'application/json'
  * Returns an example request with curl. The token is in a variable, because other users can see a process's
  * arguments.
  */
-export function curlLine({ method, path, operation }: Endpoint, baseUrl: string): string {
+export function curlLine({ method, path, operation }: DocumentedEndpoint, baseUrl: string): string {
   const shown = path.replace(PLACEHOLDER, (_, name: string) => name.toUpperCase())
   const example = operation.requestBody?.content[JSON_TYPE]?.example
   const parts = [

@@ -1,9 +1,16 @@
 // Views of the reference: operations with parameters, bodies, answers and examples, and schemas with their
 // fields.
 
-import { curlLine, type Endpoint, nameOf, needsToken, type Operation, type Schema } from './document.ts'
+import {
+  curlLine,
+  type DocumentedEndpoint,
+  type DocumentedOperation,
+  nameOf,
+  needsToken,
+  type Schema,
+} from './document.ts'
 
-export function Place({ endpoint: { method, path } }: { endpoint: Endpoint }) {
+export function Place({ endpoint: { method, path } }: { endpoint: DocumentedEndpoint }) {
   return (
     <code class="place">
       <b class={`method ${method.toLowerCase()}`}>{method}</b> {path}
@@ -11,7 +18,7 @@ export function Place({ endpoint: { method, path } }: { endpoint: Endpoint }) {
   )
 }
 
-export function OperationView({ endpoint, baseUrl }: { endpoint: Endpoint; baseUrl: string }) {
+export function OperationView({ endpoint, baseUrl }: { endpoint: DocumentedEndpoint; baseUrl: string }) {
   const { operation } = endpoint
   const { operationId, summary, description, parameters = [] } = operation
   return (
@@ -48,7 +55,7 @@ export function OperationView({ endpoint, baseUrl }: { endpoint: Endpoint; baseU
 }
 
 /** The content types of the body, each with its fields or a link to them. */
-function Body({ operation: { requestBody } }: { operation: Operation }) {
+function Body({ operation: { requestBody } }: { operation: DocumentedOperation }) {
   if (requestBody === undefined) return null
   return (
     <>
@@ -73,7 +80,7 @@ function Shape({ schema }: { schema: Schema }) {
 }
 
 /** The answers of an operation. Refusals are listed only by status, because they mean the same everywhere. */
-function Answers({ operation: { responses } }: { operation: Operation }) {
+function Answers({ operation: { responses } }: { operation: DocumentedOperation }) {
   const answers = Object.entries(responses)
   const refusals = answers.filter(([status]) => Number(status) >= 400)
   return (
@@ -88,13 +95,13 @@ function Answers({ operation: { responses } }: { operation: Operation }) {
 }
 
 /** The meaning of each refusal, by status. */
-export function Refusals({ endpoints }: { endpoints: Endpoint[] }) {
+export function Refusals({ endpoints }: { endpoints: DocumentedEndpoint[] }) {
   const all = endpoints.flatMap(({ operation }) => Object.entries(operation.responses))
   const byStatus = new Map(all.filter(([status]) => Number(status) >= 400).toReversed())
   return <AnswerList answers={[...byStatus].sort()} />
 }
 
-function AnswerList({ answers }: { answers: [string, Operation['responses'][string]][] }) {
+function AnswerList({ answers }: { answers: [string, DocumentedOperation['responses'][string]][] }) {
   return (
     <dl class="fields">
       {answers.map(([status, { description, content }]) => (

@@ -22,7 +22,7 @@ export type ScriptName = 'answer' | 'common' | 'create' | 'handover' | 'lists' |
 
 type Asset = { name: string; type: string; policy?: string; read: () => Promise<Bytes> }
 /** An asset, and how long browsers may cache it. */
-type Found = { asset: Asset; kept: Kept }
+type CachedAsset = { asset: Asset; kept: Kept }
 type Bytes = Uint8Array<ArrayBuffer>
 
 const CSS = 'text/css; charset=utf-8'
@@ -89,7 +89,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
   const answerTouchIcon = async () =>
     answerAsset(await assets.icon192.read(), { type: PNG, kept: 'day', policy: undefined })
 
-  function find(name: string): Found {
+  function find(name: string): CachedAsset {
     const own = byName.get(name)
     if (own !== undefined) return { asset: own, kept: 'forever' }
     const other = HASHED.test(name) ? byStableName.get(stableName(name)) : undefined

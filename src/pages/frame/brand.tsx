@@ -30,10 +30,10 @@ export function Contact({ guest: { words, brand } }: { guest: Guest }) {
   )
 }
 
-type Assured = readonly [icon: IconName, text: Children]
+type Assurance = readonly [icon: IconName, text: Children]
 
 /** Lists what the holder of a link can rely on, and whom to ask. Skips items that are false. */
-export function Assurances({ guest, of }: { guest: Guest; of: readonly (Assured | false)[] }) {
+export function Assurances({ guest, of }: { guest: Guest; of: readonly (Assurance | false)[] }) {
   return (
     <div class="assurances">
       {of.map(

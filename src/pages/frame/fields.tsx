@@ -187,9 +187,9 @@ export function Tick({ id, name, label, hint, isTicked = false, isRequired = fal
 }
 
 /** The ids and labels of the form fields, by API field. */
-export type Places = Readonly<Partial<Record<string, readonly [id: string, label: WordKey]>>>
+export type FieldLabels = Readonly<Partial<Record<string, readonly [id: string, label: WordKey]>>>
 
-type ProblemListProps = { texts: Readonly<Record<string, string>>; places: Places; words: Words }
+type ProblemListProps = { texts: Readonly<Record<string, string>>; places: FieldLabels; words: Words }
 
 /** Lists problems with links to their fields. A problem of an unknown field has no link. */
 export function ProblemList({ texts, places, words: { say } }: ProblemListProps) {

@@ -17,7 +17,7 @@ export type Elsewhere = {
 /** Returns null if links work on other machines. */
 export type FindElsewhere = (exchange: Exchange) => Elsewhere | null
 
-export type ReachOptions = {
+export type FindElsewhereOptions = {
   baseUrl: string | null
   /** The addresses that the server listens on. */
   addresses: readonly string[]
@@ -28,7 +28,11 @@ export type ReachOptions = {
 const EVERYWHERE = '--host 0.0.0.0'
 const BASE_URL = '--base-url https://…'
 
-export function createFindElsewhere({ baseUrl, addresses, listAddresses }: ReachOptions): FindElsewhere {
+export function createFindElsewhere({
+  baseUrl,
+  addresses,
+  listAddresses,
+}: FindElsewhereOptions): FindElsewhere {
   const isClosed = addresses.every(isLoopbackName)
   return (exchange) => {
     const { host, hostname } = URL.parse(baseUrl ?? `http://${exchange.host}`) ?? {}

@@ -9,7 +9,7 @@ import { createFields } from '../../http/intake/members.ts'
 import { createEditTable } from '../../http/intake/push-edit.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { LabelledPush } from '../../pushes/owner-lists.ts'
-import { type FieldOf, Input, type Places, ProblemList, readFields, Select } from '../frame/fields.tsx'
+import { type FieldLabels, type FieldOf, Input, ProblemList, readFields, Select } from '../frame/fields.tsx'
 import type { Form, RefusedForm } from '../frame/form.ts'
 import type { Member } from '../frame/guest.ts'
 import { Notice } from '../frame/parts.tsx'
@@ -81,8 +81,8 @@ function Limits({ guest, owned: { push }, texts, field, now }: PartProps) {
 }
 
 /** The fields for an expired push, with their labels. */
-const EXPIRED_FIELDS: Places = { name: ['name', 'name'], note: ['note', 'note'] }
-const LIVE_FIELDS: Places = {
+const EXPIRED_FIELDS: FieldLabels = { name: ['name', 'name'], note: ['note', 'note'] }
+const LIVE_FIELDS: FieldLabels = {
   ...EXPIRED_FIELDS,
   expires_at: ['ends_in', 'edit_expires'],
   expire_after_views: ['views', 'edit_views'],

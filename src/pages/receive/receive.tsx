@@ -32,7 +32,7 @@ export type ReceivePageOptions = {
 /** Small enough that the sealed text in base64 fits into a small form. A script saves larger texts. */
 const MAX_SAVED_BYTES = 44 * 1024
 
-type Shown = {
+type ViewOptions = {
   problem?: Children
   notice?: string
   saysCost?: boolean
@@ -67,7 +67,7 @@ export function createReceivePages(options: ReceivePageOptions) {
     return answer(<Gone guest={guest} push={push} />, plain(guest, { title, status: 404 }))
   }
 
-  async function show(guest: Guest, { url_token = '' }: Params, shown: Shown = {}): Promise<Response> {
+  async function show(guest: Guest, { url_token = '' }: Params, shown: ViewOptions = {}): Promise<Response> {
     await inTurn()
     return showPush(guest, { push: await findPush(url_token, guest), urlToken: url_token }, shown)
   }
@@ -84,7 +84,7 @@ export function createReceivePages(options: ReceivePageOptions) {
     return account === null || account.disabledAt !== null ? null : account.email
   }
 
-  async function showPush(guest: Guest, { push, urlToken }: Found, shown: Shown): Promise<Response> {
+  async function showPush(guest: Guest, { push, urlToken }: Found, shown: ViewOptions): Promise<Response> {
     if (push === null || isExpired(push, now())) return gone(guest, push)
     const { problem, notice, saysCost = false, status = 200, headers = {} } = shown
     const isOwner = isOwnerOf(push, guest.viewer.account)

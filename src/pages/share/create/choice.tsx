@@ -2,12 +2,12 @@
 
 import type { Children } from '../../frame/html.ts'
 
-export type Pick = { id: string; value: string; label: Children; isChosen: boolean }
+export type ChoiceOption = { id: string; value: string; label: Children; isChosen: boolean }
 
 type ChoiceProps = {
   legend: string
   name: string
-  picks: Pick[]
+  picks: ChoiceOption[]
   children?: Children
 }
 

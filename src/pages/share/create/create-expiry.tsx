@@ -4,7 +4,7 @@
 import { DURATIONS } from '../../../domain/new-push.ts'
 import { Field, Input, Tick } from '../../frame/fields.tsx'
 import { Icon } from '../../frame/icons.tsx'
-import { Choice, type Pick } from './choice.tsx'
+import { Choice, type ChoiceOption } from './choice.tsx'
 import type { PartProps } from './create-props.ts'
 import {
   EXACT,
@@ -17,7 +17,7 @@ import {
 } from './expiry-chips.ts'
 
 /** `phrase` is the text in the summary, `label` the text on the chip. */
-type Chip = Pick & { phrase: string }
+type Chip = ChoiceOption & { phrase: string }
 
 export function Expiry(props: PartProps) {
   const { say, forms } = props.words

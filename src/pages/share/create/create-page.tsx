@@ -10,7 +10,7 @@ import type { FormMarks } from '../../../pushes/page-seals.ts'
 import type { Pushes } from '../../../pushes/pushes.ts'
 import type { Words } from '../../../words/words.ts'
 import { type FindSetup, type Setup, SetupSteps } from '../../admin/first-steps.tsx'
-import { type Places, ProblemList, problemTexts } from '../../frame/fields.tsx'
+import { type FieldLabels, ProblemList, problemTexts } from '../../frame/fields.tsx'
 import { type Guest, signInHref } from '../../frame/guest.ts'
 import { oncePerLanguage } from '../../frame/html.ts'
 import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
@@ -18,9 +18,9 @@ import type { AnswerGuest } from '../../frame/page.tsx'
 import { Notice, nameForOwner } from '../../frame/parts.tsx'
 import { AskTabs } from '../../requests/ask-tabs.tsx'
 import { CreateFields, CreateForm } from './create-form.tsx'
-import { NOTHING_WANTED, presetOf, wantedIn, wantedOf } from './create-preset.ts'
+import { NOTHING_REQUESTED, presetOf, requestedIn, requestedOf } from './create-preset.ts'
 import { type CreateScripts, FORM_KINDS, PAYLOADS } from './create-props.ts'
-import { type Refused, whyOutage } from './create-refusals.ts'
+import { type CreateRefusal, whyOutage } from './create-refusals.ts'
 import { newUnseen, openerOf, type Typed, type Unseen } from './create-sender.ts'
 import { type Shared, SharedFiles } from './shared.tsx'
 
@@ -39,7 +39,7 @@ export type CreatePageParts = {
 
 type Shown = {
   typed: Typed
-  refused: Refused | null
+  refused: CreateRefusal | null
   /** The push whose settings the new one repeats. */
   again: LabelledPush | null
   shared?: Shared
@@ -49,7 +49,7 @@ type Shown = {
 export function createShowForm(options: CreatePageParts) {
   const { answer, marks, preferences, pushes, limits, createScripts, signups, basePath, findSetup } = options
   const settings = { limits, createScripts, signups }
-  const preset: Typed = presetOf({ wanted: NOTHING_WANTED, choices: NO_CHOICES, limits })
+  const preset: Typed = presetOf({ requested: NOTHING_REQUESTED, choices: NO_CHOICES, limits })
 
   /** Renders the fields of an empty form, which are the same for all guests with one language. */
   const emptyFields = (isOfAccount: boolean) =>
@@ -68,8 +68,8 @@ export function createShowForm(options: CreatePageParts) {
     if (guest.query.size === 0 && chosen === NO_CHOICES)
       return answerWith(guest, { typed: preset, refused: null, again: null, setup })
     const again = await findAgain(guest)
-    const wanted = again === null ? wantedIn(guest.query) : wantedOf(again)
-    const typed = presetOf({ wanted, choices: chosen, limits })
+    const requested = again === null ? requestedIn(guest.query) : requestedOf(again)
+    const typed = presetOf({ requested, choices: chosen, limits })
     return answerWith(guest, { typed, refused: null, again, setup })
   }
 
@@ -99,7 +99,7 @@ export function createShowForm(options: CreatePageParts) {
    */
   async function showShared(guest: Guest, shared: Shared, outage: OutageError | null): Promise<Response> {
     const chosen = outage === null ? await findChosen(guest) : NO_CHOICES
-    const chosenBefore = presetOf({ wanted: NOTHING_WANTED, choices: chosen, limits })
+    const chosenBefore = presetOf({ requested: NOTHING_REQUESTED, choices: chosen, limits })
     const fields: Record<string, string> = {
       ...shared.fields,
       ...(shared.files.length > 0 ? { kind: 'file' } : {}),
@@ -109,7 +109,7 @@ export function createShowForm(options: CreatePageParts) {
     return answerWith(guest, { typed, refused, again: null, shared })
   }
 
-  function showAgain(guest: Guest, refused: Refused): Response {
+  function showAgain(guest: Guest, refused: CreateRefusal): Response {
     return answerWith(guest, { typed: refused.typed, refused, again: null })
   }
 
@@ -155,7 +155,7 @@ export function createShowForm(options: CreatePageParts) {
    * Returns the hidden fields. Keeps the idempotency key until it has created a push, so that sending the
    * form again creates only one.
    */
-  function unseenOf(guest: Guest, refused: Refused | null): Unseen {
+  function unseenOf(guest: Guest, refused: CreateRefusal | null): Unseen {
     const fresh = newUnseen(guest, marks)
     if (refused === null) return fresh
     const { typed } = refused
@@ -186,7 +186,7 @@ function withoutLongest(typed: Typed, { payloadBytes }: PushLimits): Typed {
   }
 }
 
-function staysWithOpener({ isOfSomebodyElse = false, isUnknown = false }: Refused): boolean {
+function staysWithOpener({ isOfSomebodyElse = false, isUnknown = false }: CreateRefusal): boolean {
   return isOfSomebodyElse || isUnknown
 }
 
@@ -200,7 +200,7 @@ function LikeAnother({ words, pushed }: { words: Words; pushed: LabelledPush }) 
   )
 }
 
-const PLACES: Places = {
+const PLACES: FieldLabels = {
   files: ['files', 'files'],
   wifi_network: ['wifi_network', 'wifi_network'],
   wifi_password: ['wifi_password', 'wifi_password'],
@@ -214,7 +214,7 @@ const PLACES: Places = {
   notify_emails_to: ['notify_emails_to', 'notify_to'],
 }
 
-function WhyRefused({ guest: { href, say, words }, refused }: { guest: Guest; refused: Refused }) {
+function WhyRefused({ guest: { href, say, words }, refused }: { guest: Guest; refused: CreateRefusal }) {
   const { message, advice, forgetsFiles = false, madeUrlToken = null, isOfSomebodyElse = false } = refused
   const kind = FORM_KINDS.find((known) => known === refused.typed('kind')) ?? 'text'
   const texts = problemTexts(refused.problems ?? {}, words)

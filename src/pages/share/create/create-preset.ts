@@ -9,15 +9,15 @@ import type { Typed } from './create-sender.ts'
 import { EXACT, inUnit, offeredDurations, offeredViews } from './expiry-chips.ts'
 
 /** The requested settings of a new push, never a secret. Null leaves a choice to the account. */
-export type Wanted = PushChoices & { kind: string; name: string; note: string }
+export type RequestedSettings = PushChoices & { kind: string; name: string; note: string }
 
-export const NOTHING_WANTED: Wanted = { ...NO_CHOICES, kind: '', name: '', note: '' }
+export const NOTHING_REQUESTED: RequestedSettings = { ...NO_CHOICES, kind: '', name: '', note: '' }
 
 /**
  * Reads the settings in a query. It uses the API's names: kind, name, note, expire_after_duration,
  * expire_after_days and so on.
  */
-export function wantedIn(query: URLSearchParams): Wanted {
+export function requestedIn(query: URLSearchParams): RequestedSettings {
   const days = numberIn(query, 'expire_after_days')
   const index = numberIn(query, 'expire_after_duration')
   return {
@@ -32,7 +32,7 @@ export function wantedIn(query: URLSearchParams): Wanted {
 }
 
 /** Returns the settings of a push to repeat, without its payload and passphrase. */
-export function wantedOf({ push, name, note }: LabelledPush): Wanted {
+export function requestedOf({ push, name, note }: LabelledPush): RequestedSettings {
   const { kind, createdAt, expiresAt, expireAfterDays, expireAfterViews, retrievalStep, deletableByViewer } =
     push
   const duration = DURATIONS.find((known) => known === expiresAt - createdAt)
@@ -46,22 +46,22 @@ function shorterOf(days: number | null, duration: number | undefined): number | 
   return Math.min(days * DAY, duration ?? Number.POSITIVE_INFINITY)
 }
 
-export type PresetOptions = { wanted: Wanted; choices: PushChoices; limits: PushLimits }
+export type PresetOptions = { requested: RequestedSettings; choices: PushChoices; limits: PushLimits }
 
-export function presetOf({ wanted, choices, limits }: PresetOptions): Typed {
+export function presetOf({ requested, choices, limits }: PresetOptions): Typed {
   const { lifetime, views, retrievalStep, deletableByViewer } = fitChoices(
     {
-      lifetime: wanted.lifetime ?? choices.lifetime,
-      views: wanted.views ?? choices.views,
-      retrievalStep: wanted.retrievalStep ?? choices.retrievalStep,
-      deletableByViewer: wanted.deletableByViewer ?? choices.deletableByViewer,
+      lifetime: requested.lifetime ?? choices.lifetime,
+      views: requested.views ?? choices.views,
+      retrievalStep: requested.retrievalStep ?? choices.retrievalStep,
+      deletableByViewer: requested.deletableByViewer ?? choices.deletableByViewer,
     },
     limits,
   )
   const fields: Record<string, string> = {
-    kind: wanted.kind,
-    name: wanted.name,
-    note: wanted.note,
+    kind: requested.kind,
+    name: requested.name,
+    note: requested.note,
     ...lifetimeFields(lifetime ?? limits.days.default * DAY, limits),
     ...viewFields(views ?? limits.views.default, limits),
     retrieval_step: String(retrievalStep ?? limits.retrievalStep),

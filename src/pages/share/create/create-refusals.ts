@@ -8,8 +8,8 @@ import type { Words } from '../../../words/words.ts'
 import type { Guest } from '../../frame/guest.ts'
 import type { Typed } from './create-sender.ts'
 
-/** Why a form is shown again. */
-export type Refused = {
+/** Explanation a form is shown again. */
+export type CreateRefusal = {
   typed: Typed
   status: number
   message: string
@@ -29,12 +29,12 @@ export type Refused = {
   isUnknown?: boolean
 }
 
-type Why = Omit<Refused, 'typed'>
+type Explanation = Omit<CreateRefusal, 'typed'>
 
 const TOO_LARGE = { text: 'too_large_text', file: 'too_large_file', files: 'too_large_files' } as const
 
 /** Returns null if the form does not explain the refusal. */
-export function explainRefusal(cause: DomainError, guest: Guest): Why | null {
+export function explainRefusal(cause: DomainError, guest: Guest): Explanation | null {
   const { say, bytes } = guest.words
   if (isOutage(cause)) return whyOutage(cause, guest)
   const { code, details } = cause
@@ -72,7 +72,7 @@ export function explainRefusal(cause: DomainError, guest: Guest): Why | null {
  * Explains an outage. The form keeps its idempotency key, so that a retry creates only one push even if the
  * first try succeeded.
  */
-export function whyOutage(cause: OutageError, { words: { say } }: Guest): Why {
+export function whyOutage(cause: OutageError, { words: { say } }: Guest): Explanation {
   return {
     status: 503,
     headers: outageHeaders(cause),

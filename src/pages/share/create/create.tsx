@@ -33,7 +33,7 @@ export type CreatePageOptions = CreatePageParts & {
  * A form that is being read: the fields so far, and the push that the form has created before, if there is
  * one.
  */
-type Sending = {
+type FormSubmission = {
   guest: Guest
   fields: Record<string, string>
   typed: Typed
@@ -57,7 +57,7 @@ export function createCreatePage(options: CreatePageOptions) {
     const fields: Record<string, string> = {}
     const typed = (field: string) => fields[field] ?? ''
     const files = createFileTaker(outage)
-    const sending: Sending = { guest, fields, typed, made: null, files, isUnknown: outage !== null }
+    const sending: FormSubmission = { guest, fields, typed, made: null, files, isUnknown: outage !== null }
     try {
       const { urlToken } = await readAndCreate(sending)
       const cookie = cookieOf(guest, { name: 'sender', value: senders.seal(urlToken) })
@@ -70,7 +70,7 @@ export function createCreatePage(options: CreatePageOptions) {
   }
 
   /** Reads the form and creates the push. Throws an outage only after the whole form was read. */
-  function readAndCreate(sending: Sending): Promise<CreatedPush> {
+  function readAndCreate(sending: FormSubmission): Promise<CreatedPush> {
     const { guest, fields, files } = sending
     const { exchange, viewer } = guest
     return receivePush(
@@ -95,14 +95,14 @@ export function createCreatePage(options: CreatePageOptions) {
   }
 
   /** Whether an account is required, and the form was neither opened nor sent by one. */
-  function isStranger({ guest, typed, isUnknown }: Sending): boolean {
+  function isStranger({ guest, typed, isUnknown }: FormSubmission): boolean {
     if (isUnknown) return false
     const wasOfAccount = (marks.read(typed('opened_by'))?.accountId ?? null) !== null || typed('form') !== ''
     return !anonymousAccess && guest.session === null && !wasOfAccount
   }
 
   /** Checks the sender, and converts the form's fields to those of the API. */
-  function revise(wire: Wire, { guest, typed }: Sending): RevisedPush {
+  function revise(wire: Wire, { guest, typed }: FormSubmission): RevisedPush {
     requireOpener(guest, typed, marks)
     if (!anonymousAccess) requireAccount(guest)
     const { files: _, ...rest } = wire
@@ -113,17 +113,20 @@ export function createCreatePage(options: CreatePageOptions) {
    * Checks the sender before files are stored. Browsers send the hidden fields before the files; a client
    * that does not is checked at the end of the form.
    */
-  function requireOpenerOfFiles({ guest, typed }: Sending): void {
+  function requireOpenerOfFiles({ guest, typed }: FormSubmission): void {
     if (typed('opened_by') !== '' || typed('form') !== '') requireOpener(guest, typed, marks)
   }
 
-  async function isRepeat(sending: Sending): Promise<boolean> {
+  async function isRepeat(sending: FormSubmission): Promise<boolean> {
     const presented = keyOfForm(sending.guest, sending.typed, marks)
     sending.made = presented === null ? null : await idempotency.find(presented)
     return sending.made !== null
   }
 
-  async function createAndRemember(received: ReceivedPush<Upload>, sending: Sending): Promise<CreatedPush> {
+  async function createAndRemember(
+    received: ReceivedPush<Upload>,
+    sending: FormSubmission,
+  ): Promise<CreatedPush> {
     const created = await createOnce(received, sending)
     const { account } = sending.guest.viewer
     const isAsked = sending.typed('remember') === 'true'
@@ -134,7 +137,7 @@ export function createCreatePage(options: CreatePageOptions) {
   /** Creates the push once: a second press of the button waits for the first and gets the same answer. */
   async function createOnce(
     { push, upload }: ReceivedPush<Upload>,
-    { guest, typed, made }: Sending,
+    { guest, typed, made }: FormSubmission,
   ): Promise<CreatedPush> {
     const { viewer } = guest
     const presented = keyOfForm(guest, typed, marks)
@@ -150,7 +153,7 @@ export function createCreatePage(options: CreatePageOptions) {
   }
 
   /** Shows the form again with everything that was typed, and each problem beside its field. */
-  async function refuse(cause: unknown, sending: Sending): Promise<Response> {
+  async function refuse(cause: unknown, sending: FormSubmission): Promise<Response> {
     const why = isDomainError(cause) ? explainRefusal(cause, sending.guest) : null
     if (why === null) throw cause
     const { guest, typed, files, isUnknown } = sending
@@ -171,7 +174,7 @@ export function createCreatePage(options: CreatePageOptions) {
   /**
    * Finds the push that this form has already created. The person may not know it, if the response was lost.
    */
-  async function findMade({ guest, typed }: Sending): Promise<FirstAnswer | null> {
+  async function findMade({ guest, typed }: FormSubmission): Promise<FirstAnswer | null> {
     const presented = keyOfForm(guest, typed, marks)
     try {
       return presented === null ? null : await idempotency.find(presented)
