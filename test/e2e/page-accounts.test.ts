@@ -1,4 +1,4 @@
-// Accounts on the pages, against the binary: the first start, signing in, a second factor, tokens,
+// Pages of accounts in a browser, against the binary: first start, sign-in, second factor, tokens,
 // administration.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
@@ -18,8 +18,8 @@ const MODES: [string, BrowserContextOptions][] = [
   ['without scripts', UNSCRIPTED],
 ]
 
-// Signing in is told in both modes. Every other story has the mode in which more can go wrong: without
-// scripts, unless one helps.
+// Sign-in is tested in both modes. Every other test runs in the mode in which more can go wrong: without
+// scripts, unless it needs one.
 needs('chromium').describe('in a browser', () => {
   const stage = createStage()
   let browser: Browser
@@ -41,7 +41,7 @@ needs('chromium').describe('in a browser', () => {
   const open = (server: Started, options = UNSCRIPTED): Promise<Page> =>
     visitors.open(browser, server.url, options)
 
-  /** Waits for the page that answers. */
+  /** Submits and waits for the next page. */
   const press = (what: Locator) => follow(what.page(), () => what.click())
   const submit = (page: Page) => press(page.locator('main button.primary'))
 
@@ -52,7 +52,7 @@ needs('chromium').describe('in a browser', () => {
     await page.click('main button.primary')
   }
 
-  test('the first start prints a link that makes the first administrator, once', async () => {
+  test('the link of the first start creates the first administrator once', async () => {
     const server = await stage.start()
     const link = setupLinkOf(server)
     const page = await open(server)
@@ -65,12 +65,12 @@ needs('chromium').describe('in a browser', () => {
     await press(page.locator('main a[href$="/admin#invite"]'))
     expect(await page.textContent('h1')).toBe('Administration')
 
-    // Nobody else on the network takes the instance.
+    // A second client on the network cannot claim the instance.
     const stranger = await open(server)
     const response = await stranger.goto(link)
     expect(response?.status()).toBe(404)
     expect(await stranger.textContent('h1')).toBe('This link no longer works')
-    // Nobody asks for an icon any more when the server has gone.
+    // The browser must not request an icon after the server has stopped.
     for (const guest of [page, stranger]) await guest.context().close()
     await server.end()
     const again = await stage.start({ dataDir: server.dataDir })
@@ -78,7 +78,7 @@ needs('chromium').describe('in a browser', () => {
     expect(again.stdout()).not.toContain('welcome')
   })
 
-  test('signing in and a setup link are a card of 400 pixels in the middle, with one button as wide as its fields', async () => {
+  test('sign-in and setup pages are a centred card of 400 pixels with a button as wide as its fields', async () => {
     const server = await stage.start()
     const page = await open(server, SCRIPTED)
     await page.setViewportSize({ width: 1200, height: 800 })
@@ -94,7 +94,7 @@ needs('chromium').describe('in a browser', () => {
     }
   })
 
-  test('a password that is easy to guess makes no administrator, and a script says so before', async () => {
+  test('a weak password is refused for an administrator, and a script warns before', async () => {
     const server = await stage.start()
     const page = await open(server, SCRIPTED)
     await page.goto(setupLinkOf(server))
@@ -111,7 +111,7 @@ needs('chromium').describe('in a browser', () => {
     expect(page.url()).toBe(`${server.url}/admin/welcome`)
   })
 
-  test('a setup link is replaced at the next start, and void once there is an administrator', async () => {
+  test('the next start replaces a setup link, and an administrator makes it void', async () => {
     const server = await stage.start()
     const first = setupLinkOf(server)
     await server.end()
@@ -125,7 +125,7 @@ needs('chromium').describe('in a browser', () => {
     expect((await again.ask(`/welcome/${token(second)}`)).status).toBe(404)
   })
 
-  test.each(MODES)('signing in and out, and changing the password, %s', async (_name, options) => {
+  test.each(MODES)('a user signs in and out and changes the password, %s', async (_name, options) => {
     const server = await stage.start()
     await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
     const page = await open(server, options)
@@ -162,7 +162,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.textContent('h1')).toBe('Sign in')
   })
 
-  test('sessions are listed, and ended one by one or all others', async () => {
+  test('a user lists sessions and ends one or all others', async () => {
     const server = await stage.start()
     await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
     const [page, second, third] = [await open(server), await open(server), await open(server)]
@@ -180,7 +180,7 @@ needs('chromium').describe('in a browser', () => {
     }
   })
 
-  test('a second factor: set up, asked for, replaced by a recovery code, turned off', async () => {
+  test('a user sets up a second factor, signs in with it or a recovery code, and turns it off', async () => {
     const server = await stage.start()
     await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
     const page = await open(server, SCRIPTED)
@@ -235,7 +235,7 @@ needs('chromium').describe('in a browser', () => {
     expect(other.url()).toBe(`${server.url}/`)
   })
 
-  needs('curl').test('a token is made, shown once, used and revoked', async () => {
+  needs('curl').test('a token is created, shown once, used and revoked', async () => {
     const server = await stage.start()
     await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
     const page = await open(server)
@@ -273,7 +273,7 @@ needs('chromium').describe('in a browser', () => {
     )
   })
 
-  test('the password is asked again before what gives power, and what was typed stays', async () => {
+  test('sensitive changes ask for the password again and keep what was typed', async () => {
     const server = await stage.start()
     await server.command(['user', 'add', ADMIN, '--admin', '--password-stdin'], PASSWORD)
     const page = await open(server)
@@ -351,7 +351,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await member.textContent('h1')).toBe('Sign in')
   })
 
-  test('anybody signs up where that is allowed, and nowhere else', async () => {
+  test('people sign up only where the server allows it', async () => {
     const closed = await stage.start()
     expect((await closed.ask('/sign-up')).status).toBe(404)
     const server = await stage.start({ flags: ['--signups'] })
@@ -366,7 +366,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.locator('a[href$="/admin"]').count()).toBe(0)
   })
 
-  test('the lists page, search, and take the log along', async () => {
+  test('lists are paged and searched, and their log is exported', async () => {
     const server = await stage.start()
     await server.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
     const { stdout } = await server.command(['token', 'create', MEMBER])

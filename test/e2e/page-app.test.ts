@@ -1,4 +1,4 @@
-// The pages as an app: Chromium reads the manifest, and what is shared is in the form.
+// The pages as an installed app: Chromium accepts the manifest, and shared content fills in the form.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
@@ -26,7 +26,7 @@ needs('chromium').describe('in a browser', () => {
     await stage.clear()
   })
 
-  test('Chromium takes the manifest without an error and may install the app', async () => {
+  test('Chromium accepts the manifest and can install the app', async () => {
     const page = await visitors.open(browser, server.url, {})
     await page.goto(server.url)
     const session = await page.context().newCDPSession(page)
@@ -37,7 +37,7 @@ needs('chromium').describe('in a browser', () => {
     expect(installabilityErrors.filter(({ errorId }) => errorId !== 'in-incognito')).toEqual([])
   })
 
-  test('a shared file is in the form, which sends it', async () => {
+  test('a shared file is filled into the form and sent with it', async () => {
     const page = await visitors.open(browser, server.url, {})
     await signIn(page, server.url, MEMBER)
     await page.goto(server.url)

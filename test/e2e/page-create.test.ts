@@ -54,20 +54,23 @@ needs('chromium').describe('in a browser', () => {
 
   const lineOf = async (page: Page) => (await page.innerText('.expiry > summary')).replace(/\s+/g, ' ').trim()
 
-  test.each(MODES)('all that most pushes need is seen at once on a laptop, %s', async (_name, options) => {
-    const page = await open(options)
-    for (const selector of ['#payload', '.expiry > summary', '#passphrase', SUBMIT]) {
-      const box = await page.locator(selector).boundingBox()
-      expect({ selector, isSeen: box !== null && box.y + box.height <= 768 }).toEqual({
-        selector,
-        isSeen: true,
-      })
-    }
-    expect(await page.locator(':focus').getAttribute('id')).toBe('payload')
-    expect(await lineOf(page)).toBe('Can be opened 5 times within 7 days')
-  })
+  test.each(MODES)(
+    'the most used fields are visible without scrolling on a laptop, %s',
+    async (_name, options) => {
+      const page = await open(options)
+      for (const selector of ['#payload', '.expiry > summary', '#passphrase', SUBMIT]) {
+        const box = await page.locator(selector).boundingBox()
+        expect({ selector, isSeen: box !== null && box.y + box.height <= 768 }).toEqual({
+          selector,
+          isSeen: true,
+        })
+      }
+      expect(await page.locator(':focus').getAttribute('id')).toBe('payload')
+      expect(await lineOf(page)).toBe('Can be opened 5 times within 7 days')
+    },
+  )
 
-  test('the button is seen at once on a laptop for each kind', async () => {
+  test('the button of each kind is visible without scrolling on a laptop', async () => {
     const page = await openAsMember()
     for (const kind of ['file', 'url', 'qr', 'wifi']) {
       await page.check(`#kind-${kind}`)
@@ -89,7 +92,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.isChecked('#kind-text')).toBe(true)
   })
 
-  test('the whole page says that files can be dropped while they are dragged over it', async () => {
+  test('the page shows a drop target while files are dragged over it', async () => {
     const page = await openAsMember()
     const drag = (name: string) =>
       page.evaluate((type) => {
@@ -105,7 +108,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.isVisible('.overlay')).toBe(false)
   })
 
-  test('a stranger is told while files are dragged over the page that they need an account', async () => {
+  test('files dragged over the page of an anonymous guest show that files need an account', async () => {
     const page = await open()
     await page.evaluate(() => {
       const dataTransfer = new DataTransfer()
@@ -129,7 +132,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.inputValue('#payload')).toBe('the plan')
   })
 
-  test('a text that is nothing but an address is offered as a link, and stays a text until that is pressed', async () => {
+  test('a text that is only an address is offered as a link, and stays a text until the offer is pressed', async () => {
     const page = await open({ ...LAPTOP, permissions: ['clipboard-read', 'clipboard-write'] })
     const offer = page.getByRole('button', { name: 'Share it as a link' })
     const settings = async () => (await page.locator('.settings').boundingBox())?.y
@@ -161,7 +164,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.content()).toContain('https://example.org/a?b=c')
   })
 
-  test('Ctrl and Enter send the form from any field', async () => {
+  test('Ctrl+Enter submits the form from any field', async () => {
     const page = await open()
     // A browser gives the focus when it first draws the page.
     await page.waitForSelector('#payload:focus')
@@ -176,7 +179,7 @@ needs('chromium').describe('in a browser', () => {
     await page.waitForURL('**/preview')
   })
 
-  test.each(MODES)('the line of expiry follows what is chosen, %s', async (_name, options) => {
+  test.each(MODES)('the expiry summary follows the chosen chips, %s', async (_name, options) => {
     const page = await open(options)
     await unfold(page, 'expiry')
     expect(await page.isVisible('#expire_after')).toBe(false)
@@ -189,13 +192,13 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.textContent('main')).toContain('It can be opened once, until')
   })
 
-  test('the line of expiry follows the exact fields', async () => {
+  test('the expiry summary follows the exact fields', async () => {
     const page = await open()
     await fillCreateForm(page, { time: [36, 'hours'], views: 12 })
     expect(await lineOf(page)).toBe('Can be opened 12 times within 36 hours')
   })
 
-  test.each(MODES)('a link without a scheme leads to https, %s', async (_name, options) => {
+  test.each(MODES)('a link without a scheme opens with https, %s', async (_name, options) => {
     const page = await open(options)
     await fillCreateForm(page, { kind: 'url', payload: 'www.example.org/a?b=c' })
     if (options === LAPTOP) {
@@ -248,7 +251,7 @@ needs('chromium').describe('in a browser', () => {
     if (options === UNSCRIPTED) expect(whole - field).toBeLessThan(8)
   })
 
-  test('the code that draws QR codes is loaded for these alone', async () => {
+  test('the script that draws QR codes is loaded only for QR codes', async () => {
     const page = await open()
     const loaded = () =>
       page.evaluate(
@@ -263,7 +266,7 @@ needs('chromium').describe('in a browser', () => {
     await page.locator('[data-drawn] svg').waitFor({ state: 'detached' })
   })
 
-  test('what was typed goes along when the kind changes', async () => {
+  test('changing the kind keeps what was typed', async () => {
     const page = await open()
     await page.fill('#payload', 'example.org')
     await page.check('#kind-url')
@@ -288,7 +291,7 @@ needs('chromium').describe('in a browser', () => {
     await page.waitForURL('**/preview')
   })
 
-  test('too many files, and one that is too large, are told with the limit before they are sent', async () => {
+  test('too many or too large files are reported with the limit before they are sent', async () => {
     const page = await openAsMember()
     const sent = watchForms(page)
     await page.check('#kind-file')
@@ -311,7 +314,7 @@ needs('chromium').describe('in a browser', () => {
     await page.waitForURL('**/preview')
   })
 
-  test('files of another kind keep nothing from being sent', async () => {
+  test('files of another kind do not block sending', async () => {
     const page = await openAsMember()
     await page.check('#kind-file')
     const buffer = Buffer.alloc(1_100_000)
@@ -322,7 +325,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.locator('.downloads li').count()).toBe(0)
   })
 
-  test('a file that a stranger drops leaves the page as it is, and says why it needs an account', async () => {
+  test('a file dropped by an anonymous guest keeps the page and explains that files need an account', async () => {
     const page = await open()
     await page.fill('#payload', 'typed')
     await page.evaluate(() => {
@@ -337,7 +340,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.inputValue('#payload')).toBe('typed')
   })
 
-  test('who signs in for the sake of files comes back to them', async () => {
+  test('signing in to send files leads back to the file form', async () => {
     const page = await open(UNSCRIPTED)
     await page.check('#kind-file')
     await follow(page, () => page.locator('form.create').getByRole('link', { name: 'Sign in' }).click())
@@ -348,7 +351,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.isVisible('#files')).toBe(true)
   })
 
-  test('whom it is for is on the page of the link and in its message', async () => {
+  test('the page of the link and its message show the name of the recipient', async () => {
     const page = await openAsMember()
     expect(await page.locator(':focus').getAttribute('id')).toBe('payload')
     await page.fill('#name', 'Anna')
@@ -366,7 +369,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.locator('#name').count()).toBe(0)
   })
 
-  test('leaving asks only while there is something to lose', async () => {
+  test('leaving the page asks only while something would be lost', async () => {
     const page = await open(LAPTOP, it.open)
     let asked = 0
     page.on('dialog', (dialog) => {
@@ -389,7 +392,7 @@ needs('chromium').describe('in a browser', () => {
     expect(asked).toBe(1)
   })
 
-  test('an upload tells the time left, can be cancelled at any height, and keeps what was typed', async () => {
+  test('an upload shows the time left, can be cancelled, and keeps what was typed', async () => {
     const path = join(it.folder(), 'slow.bin')
     writeFileSync(path, '')
     truncateSync(path, 1_000_000)
@@ -420,7 +423,7 @@ needs('chromium').describe('in a browser', () => {
     await page.waitForURL('**/preview')
   })
 
-  test('a refused upload says why beside the field, in a part that is unfolded', async () => {
+  test('a refused upload unfolds the section of the faulty field and shows the problem there', async () => {
     const page = await openAsMember()
     await fillCreateForm(page, { kind: 'file', payload: 'kept', time: [400, 'days'] })
     await page.setInputFiles('#files', { name: 'a', mimeType: 'x/y', buffer: Buffer.alloc(10) })

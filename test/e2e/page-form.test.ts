@@ -14,7 +14,7 @@ needs('chromium').describe('in a browser', () => {
   const it = useHandover({ flags: ['--max-file-bytes', '1GiB'], isExpected: /status of 422/ })
   const { open: openNew, openAgain: open, linkOf, press } = it
 
-  test('what was typed stays when something was wrong, with the problem beside its field', async () => {
+  test('a refused form keeps what was typed and shows each problem beside its field', async () => {
     for (const options of [UNSCRIPTED, SCRIPTED]) {
       const page = await open(options)
       await page.goto(it.server.url)
@@ -40,7 +40,7 @@ needs('chromium').describe('in a browser', () => {
     }
   })
 
-  test('the generator makes what it says, and remembers its options', async () => {
+  test('the generator obeys and remembers its options', async () => {
     const page = await open(SCRIPTED)
     await page.goto(it.server.url)
     const made = new Set<string>()
@@ -66,7 +66,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.isChecked('#generator-upper')).toBe(false)
   })
 
-  test('one press generates a password and one more creates the link; another press replaces the password alone', async () => {
+  test('one press generates a password and a second creates the link; generating again replaces only the password', async () => {
     const page = await open(SCRIPTED)
     await page.goto(it.server.url)
     const button = page.locator('[data-generates]')
@@ -80,7 +80,7 @@ needs('chromium').describe('in a browser', () => {
     const second = await page.inputValue('#payload')
     expect(second).toMatch(/^user: ann\npassword: \S{20}$/)
     expect(second).not.toBe(first)
-    // What was typed is nobody's to replace.
+    // The generator must not replace what was typed.
     await page.fill('#payload', 'my own')
     await unfold(page, 'generator')
     await page.fill('#generator-length', '9')
@@ -98,7 +98,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await it.readText(page)).toBe(made)
   })
 
-  test('the options of the generator cover what follows, and move nothing', async () => {
+  test('the options of the generator overlay the page without moving it', async () => {
     const page = await open(SCRIPTED)
     await page.goto(it.server.url)
     const places = () =>
@@ -112,7 +112,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.locator('.generator > summary:focus').count()).toBe(1)
   })
 
-  test('what is typed is counted, and hidden and shown', async () => {
+  test('a typed text is counted, hidden and shown', async () => {
     const page = await open(SCRIPTED)
     await page.goto(it.server.url)
     await page.fill('#payload', 'zwei\nZeilen 🔑')
@@ -127,7 +127,7 @@ needs('chromium').describe('in a browser', () => {
     ).toBe('none')
   })
 
-  test('files are chosen, dropped and pasted, and taken out again', async () => {
+  test('files are chosen, dropped, pasted and removed', async () => {
     const page = await open(SCRIPTED)
     await signIn(page, it.server.url, MEMBER)
     await page.goto(it.server.url)
@@ -156,7 +156,7 @@ needs('chromium').describe('in a browser', () => {
     await page.waitForURL('**/preview')
   })
 
-  test('200 MB are sent with progress, and can be cancelled', async () => {
+  test('an upload of 200 MB shows progress and can be cancelled', async () => {
     const path = join(it.folder(), 'large.bin')
     writeFileSync(path, '')
     truncateSync(path, 200_000_000)
@@ -203,7 +203,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await reader.textContent('.download output.done')).toBe('Saved.')
   }, 600_000)
 
-  test('a file that is too large is told before it is sent', async () => {
+  test('a file that is too large is refused before it is sent', async () => {
     const path = join(it.folder(), 'too-large.bin')
     writeFileSync(path, '')
     truncateSync(path, 1_100_000_000)

@@ -20,7 +20,7 @@ needs('chromium').describe('in a browser', () => {
   const linkTo = async (push: Record<string, unknown>): Promise<string> =>
     (await (await it.server.create(push)).json()).html_url
 
-  test.each(MODES)('a text goes from hand to hand once, and is gone, %s', async (_name, options) => {
+  test.each(MODES)('a text is created, opened once and then gone, %s', async (_name, options) => {
     const payload = '  pa$$ <b>&amp; \u202eליא 🔑\n\nsecond line\tend '
     const link = await createOn(await open(options), { payload, views: 1 })
     const reader = await open(options)
@@ -55,7 +55,7 @@ needs('chromium').describe('in a browser', () => {
     },
   )
 
-  test('the page of a new link tells when it is opened, and when it is used up', async () => {
+  test('the page of a new link reports when it is opened and used up', async () => {
     const sender = await openNew(SCRIPTED)
     const link = await createOn(sender, { payload: 'to be opened', views: 2 })
     expect(await sender.textContent('#opened')).toBe('Not opened yet')
@@ -72,7 +72,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await sender.textContent('main')).toContain('link used up')
   })
 
-  test('without scripts the page of a new link tells it when it is asked again', async () => {
+  test('without scripts, reloading the page of a new link reports that it was opened', async () => {
     const sender = await openNew(UNSCRIPTED)
     const link = await createOn(sender, { payload: 'to be opened', views: 1 })
     const reader = await open(UNSCRIPTED)
@@ -82,7 +82,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await sender.textContent('h1')).toBe('It was opened')
   })
 
-  test('a link says where it leads before it leads there', async () => {
+  test('a shared address shows its host before it is followed', async () => {
     const address = 'https://files.example.org/a?b=c&d=%20#e'
     const reader = await open(UNSCRIPTED)
     await reader.goto(await linkTo({ kind: 'url', payload: address }))
@@ -94,7 +94,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await go.getAttribute('rel')).toContain('noreferrer')
   })
 
-  test('a QR code is drawn and can be read', async () => {
+  test('a QR code is drawn and readable', async () => {
     const payload = 'WIFI:T:WPA;S:büro;P:k3m9-qx2v;;'
     const reader = await open(UNSCRIPTED)
     await reader.goto(await linkTo({ kind: 'qr', payload }))
@@ -105,7 +105,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await reader.textContent('#wifi-password')).toBe('k3m9-qx2v')
   })
 
-  test.each(MODES)('files go from hand to hand, %s', async (_name, options) => {
+  test.each(MODES)('files are sent, opened and saved, %s', async (_name, options) => {
     const folder = it.folder()
     const small = join(folder, 'ünï “quoted”.txt')
     writeFileSync(small, 'the content')
@@ -137,7 +137,7 @@ needs('chromium').describe('in a browser', () => {
     await expectGone(reader, link)
   })
 
-  test('going back, reloading and a second tab after revealing spend nothing', async () => {
+  test('going back, reloading and opening a second tab count no view', async () => {
     const link = await linkTo({ payload: 'kept', expire_after_views: 2 })
     const first = await openNew(SCRIPTED)
     const second = await first.context().newPage()
@@ -158,7 +158,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await first.textContent('h1')).toBe('This link no longer works')
   })
 
-  test('a receiver may delete the push, when that is allowed', async () => {
+  test('a recipient deletes a push that allows it', async () => {
     const link = await linkTo({ payload: 'x' })
     const reader = await open(UNSCRIPTED)
     await reader.goto(link)
@@ -173,7 +173,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await reader.locator('button.danger').count()).toBe(0)
   })
 
-  test('scanners and link previews burn nothing', async () => {
+  test('scanners and link previews count no view', async () => {
     const { url_token, html_url } = await (
       await it.server.create({ payload: 'left-alone-4711', expire_after_views: 1 })
     ).json()
@@ -211,7 +211,7 @@ needs('chromium').describe('in a browser', () => {
     expect(retrieved.payload).toBe('left-alone-4711')
   })
 
-  test('the owner looks without spending a view', async () => {
+  test('the owner opens a push without using up a view', async () => {
     const page = await openAsMember(UNSCRIPTED)
     const link = await createOn(page, { payload: 'mine', views: 1 })
     await page.goto(link)
@@ -228,7 +228,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await readText(reader)).toBe('mine')
   })
 
-  test('nothing is wider than the narrowest phone', async () => {
+  test('every page fits the narrowest phone', async () => {
     const page = await open(PHONE)
     await page.goto(await linkTo({ payload: `${'x'.repeat(4000)}\n${'y'.repeat(100)}` }))
     await press(page)

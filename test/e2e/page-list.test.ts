@@ -51,13 +51,13 @@ needs('chromium').describe('in a browser', () => {
     (await page.locator(selector).first().boundingBox())?.y ?? Number.NaN
 
   const names = (page: Page) => page.locator('.list .title').allTextContents()
-  /** As if somebody came back to the page. */
+  /** Simulates returning to the page. */
   const comeBack = (page: Page) =>
     page.evaluate(() => void document.dispatchEvent(new Event('visibilitychange')))
   const answered = (page: Page, work: () => Promise<unknown>) =>
     Promise.all([page.waitForResponse((answer) => answer.url().includes('/pushes')), work()])
 
-  test('the list is searched while somebody types, and the slash leads to the search', async () => {
+  test('the list is searched while typing, and the slash key focuses the search', async () => {
     const page = await openList({ viewport: { width: 1200, height: 900 } })
     await page.keyboard.press('/')
     await page.keyboard.type('oslo/')
@@ -84,7 +84,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.inputValue('#q')).toBe('nowhere')
   })
 
-  test('the list renews itself, and keeps the focus', async () => {
+  test('the list refreshes itself and keeps the focus', async () => {
     const page = await openList(PHONE, visitors.open)
     await page.clock.install()
     await page.reload()
@@ -97,7 +97,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.isVisible('.list [data-copies]')).toBe(true)
   })
 
-  test('the list does not renew itself under a selection, an open menu or what is typed', async () => {
+  test('the list does not refresh during a selection, an open menu or typing', async () => {
     const page = await openList(PHONE, visitors.open)
     const asked: string[] = []
     page.on('request', (request) => {
@@ -120,7 +120,7 @@ needs('chromium').describe('in a browser', () => {
     await answered(page, () => comeBack(page))
     expect(await page.inputValue('#q')).toBe('half a wo')
     expect(asked).toHaveLength(1)
-    // Nor is a search lost during which somebody comes back.
+    // Returning to the page during a search does not drop the search.
     await page.route('**/pushes?q=oslo', async (route) => {
       await comeBack(page)
       await route.continue()
@@ -130,7 +130,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await names(page)).toEqual(['Router in Oslo'])
   })
 
-  test('the days are those of the reader’s time zone', async () => {
+  test('the list groups days by the reader’s time zone', async () => {
     const page = await openList(PHONE, visitors.open)
     expect(await page.textContent('.list h2')).toBe('today')
     await page.clock.setFixedTime(Date.now() + 86_400_000)
@@ -139,14 +139,14 @@ needs('chromium').describe('in a browser', () => {
     expect((await names(page)).length).toBeGreaterThan(1)
   })
 
-  test('a list whose session has ended leads to the sign-in page', async () => {
+  test('a list whose session has ended redirects to the sign-in page', async () => {
     const page = await openList()
     await page.context().clearCookies()
     await comeBack(page)
     await page.waitForURL('**/sign-in?next=*')
   })
 
-  test('a press anywhere in a row opens the push, and its other controls do what they did', async () => {
+  test('a click anywhere in a row opens the push, except on its other controls', async () => {
     const page = await openList()
     await page.locator('.list input').first().check()
     expect(page.url()).toBe(`${server.url}/pushes`)
@@ -167,7 +167,7 @@ needs('chromium').describe('in a browser', () => {
     }
   })
 
-  test.each(MODES)('filters are a press away on a phone, %s', async (_name, options) => {
+  test.each(MODES)('a phone shows the filters after one press, %s', async (_name, options) => {
     const page = await openList(options)
     expect(await page.isVisible('select[name=sort]')).toBe(false)
     await page.click('.filters summary')
@@ -189,7 +189,7 @@ needs('chromium').describe('in a browser', () => {
     },
   )
 
-  test('the list asks in place before pushes expire, with their number', async () => {
+  test('the list asks in place before it expires the selected number of pushes', async () => {
     for (const name of ['a', 'b', 'c']) await tour.push({ name: `Archive ${name}` })
     const page = await openList()
     await page.goto(`${server.url}/pushes?show=active&q=archive`)
@@ -212,7 +212,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await names()).toEqual(['Archive c', 'Archive b'])
   })
 
-  test('without scripts a page asks before pushes expire', async () => {
+  test('without scripts a separate page asks before pushes are expired', async () => {
     await tour.push({ name: 'Cellar' })
     const page = await openList(UNSCRIPTED)
     await page.check('.list input')

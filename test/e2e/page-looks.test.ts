@@ -25,7 +25,7 @@ needs('chromium').describe('in a browser', () => {
     await stage.clear()
   })
 
-  /** Goes on with Tab until the focus is where it should be, and sees that it can be seen on the way. */
+  /** Presses Tab until the element has the focus, and checks on the way that the focus is visible. */
   async function tabTo(page: Page, selector: string): Promise<void> {
     for (let presses = 0; presses < 60; presses += 1) {
       await page.keyboard.press('Tab')
@@ -48,7 +48,7 @@ needs('chromium').describe('in a browser', () => {
     throw new Error(`the keyboard does not reach ${selector}`)
   }
 
-  test('the keyboard alone goes through everything: create, copy, open, show, sign in', async () => {
+  test('the keyboard alone suffices to create, copy, open, show and sign in', async () => {
     const server = await stage.start()
     await server.command(['user', 'add', 'bob@example.org', '--password-stdin'], PASSWORD)
     const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
@@ -121,7 +121,7 @@ needs('chromium').describe('in a browser', () => {
     return bytes
   }
 
-  test('the page of a receiver weighs under 30 KB in all, the create page under 100 KB', async () => {
+  test('the recipient page loads under 30 KB in all, the create page under 100 KB', async () => {
     const server = await stage.start()
     const { html_url } = await (await server.create({ payload: 'x' })).json()
     const receiving = await weigh(server, async (page) => {
@@ -149,8 +149,8 @@ needs('chromium').describe('in a browser', () => {
   })
 
   /**
-   * Milliseconds of processor time that the browser's main thread works on the page, to which a busy machine
-   * does not add.
+   * Returns the CPU time in milliseconds of the browser's main thread, which other load on the machine does
+   * not change.
    */
   async function workOn(context: BrowserContext, url: string): Promise<number> {
     const page = await context.newPage()
@@ -162,7 +162,7 @@ needs('chromium').describe('in a browser', () => {
     return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN)
   }
 
-  test('the create page is usable at once', async () => {
+  test('the create page needs little processor time until it is usable', async () => {
     const server = await stage.start()
     const context = await browser.newContext()
     const works: number[] = []

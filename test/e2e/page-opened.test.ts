@@ -38,7 +38,7 @@ needs('chromium').describe('in a browser', () => {
 
   const clipboard = (page: Page) => page.evaluate('navigator.clipboard.readText()')
 
-  test.each(MODES)('a password is dots until the eye is pressed, %s', async (_name, options) => {
+  test.each(MODES)('a password is masked until the eye is pressed, %s', async (_name, options) => {
     const page = await open(options)
     await openOn(page, { payload: 'k3m9-qx2v', expire_after_views: 1 })
     expect(await page.isVisible('#payload')).toBe(false)
@@ -58,14 +58,14 @@ needs('chromium').describe('in a browser', () => {
     await page.waitForSelector('#payload', { state: 'hidden' })
   })
 
-  test('a message is open at once', async () => {
+  test('a message is shown unmasked', async () => {
     const page = await open(UNSCRIPTED)
     await openOn(page, { payload: 'The code is 4711. Please close the door.' })
     expect(await page.isVisible('#payload')).toBe(true)
     expect(await page.textContent('.remaining')).toContain('4 more times')
   })
 
-  test('a line that names what it holds gives its value away alone', async () => {
+  test('copying a labelled line copies only its value', async () => {
     const payload = 'user: ann\npassword: k3m9 qx2v'
     const page = await open(SCRIPTED)
     await openOn(page, { payload })
@@ -74,7 +74,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.textContent('#payload')).toBe(payload)
   })
 
-  test('a password among lines is dots until its eye is pressed', async () => {
+  test('a password among lines is masked until its eye is pressed', async () => {
     const page = await open(UNSCRIPTED)
     await openOn(page, { payload: 'user: ann\npassword: k3m9 qx2v' })
     const dots = () =>
@@ -109,7 +109,7 @@ needs('chromium').describe('in a browser', () => {
       .trim()
   }
 
-  test('a page from right to left shows a password as it was typed', async () => {
+  test('a right-to-left page shows a password in the typed order', async () => {
     const page = await openNew({ ...UNSCRIPTED, locale: 'ar' })
     const read = (selector: string) => page.locator(selector).first().evaluate(readAcross)
     await openOn(page, { payload: '!abc123?.' })
@@ -128,7 +128,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await read('.file bdi')).toBe('+plan (2).pdf')
   })
 
-  test('a line that cannot be copied says so', async () => {
+  test('a failed copy of a line is reported', async () => {
     const page = await openNew(SCRIPTED)
     await page.addInitScript(
       'Object.defineProperty(navigator, "clipboard", { value: undefined }); document.execCommand = () => false',
@@ -171,7 +171,7 @@ needs('chromium').describe('in a browser', () => {
     ])
   })
 
-  test('an address opens in a tab that does not know where it comes from', async () => {
+  test('an address opens in a tab without referrer and opener', async () => {
     const page = await openNew(SCRIPTED)
     const target = `${it.server.url}/up`
     await openOn(page, { kind: 'url', payload: target })
@@ -200,7 +200,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await clipboard(page)).toBe(html_url)
   })
 
-  test('where a browser cannot share, no button says that it can', async () => {
+  test('a browser that cannot share gets no share button', async () => {
     const page = await openNew(SCRIPTED)
     await page.addInitScript('Object.defineProperty(navigator, "share", { value: undefined })')
     await page.goto(`${it.server.url}/p/${(await create({ payload: 'x' })).url_token}/preview`)
@@ -208,7 +208,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.isVisible('[data-shares]')).toBe(false)
   })
 
-  test('the QR code stands beside the link on a desk, and below it on a phone', async () => {
+  test('the QR code is beside the link on a desktop and below it on a phone', async () => {
     const { url_token } = await create({ payload: 'x' })
     const placesOn = async (options: BrowserContextOptions) => {
       const page = await open(options)
@@ -226,7 +226,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await placesOn(PHONE)).toEqual({ right: false, below: true })
   })
 
-  test('an account has a message of its own', async () => {
+  test('an account uses its own message template', async () => {
     const page = await it.openAsMember(SCRIPTED, open)
     await page.goto(`${it.server.url}/account/message`)
     await page.fill('#message', 'Hi! {link}\n({views}, until {expires})')
@@ -243,7 +243,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.inputValue('#message')).toContain('I am sharing something with you')
   })
 
-  test('the link is copied with one press, also where there is no clipboard API', async () => {
+  test('one press copies the link, even without a clipboard API', async () => {
     const page = await openNew(SCRIPTED)
     const link = await createOn(page, { payload: 'x' })
     const button = page.locator('[data-copies=link]')
@@ -261,7 +261,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await other.evaluate('navigator.clipboard.readText()')).toBe(link)
   })
 
-  test('a copy that fails says so', async () => {
+  test('a failed copy is reported', async () => {
     const page = await openNew(SCRIPTED)
     await page.addInitScript(
       'Object.defineProperty(navigator, "clipboard", { value: undefined }); document.execCommand = () => false',
@@ -271,7 +271,7 @@ needs('chromium').describe('in a browser', () => {
     expect(said).toMatchObject({ label: FAILED, told: FAILED, isDone: false })
   })
 
-  test('texts come out of the clipboard exactly, line by line too', async () => {
+  test('texts and single lines are copied exactly', async () => {
     const payload = 'one\r\ntwo\r\n\r\nthree'
     const { url_token, html_url } = await (await it.server.create({ payload })).json()
     expect(url_token).toHaveLength(26)
@@ -285,7 +285,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await reader.evaluate('navigator.clipboard.readText()')).toBe('three')
   })
 
-  test('a shown text is hidden again after a while', async () => {
+  test('a revealed password is hidden again after a while', async () => {
     const reader = await openNew(SCRIPTED)
     await reader.clock.install()
     await reader.goto((await create({ payload: 'kept' })).html_url)

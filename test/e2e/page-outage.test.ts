@@ -45,7 +45,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.inputValue('#name')).toBe('the name')
   }
 
-  test('with scripts the files stay chosen, and one push is made', async () => {
+  test('with scripts the files stay chosen, and one push is created', async () => {
     const page = await it.open(SCRIPTED)
     await openCreate(page)
     const before = countPushes()
@@ -61,7 +61,7 @@ needs('chromium').describe('in a browser', () => {
     expect(countPushes()).toBe(before + 1)
   })
 
-  test('without scripts all but the files comes back, and the page says so', async () => {
+  test('without scripts the form keeps everything except the files and says so', async () => {
     const page = await it.open(UNSCRIPTED)
     await openCreate(page)
     const before = countPushes()

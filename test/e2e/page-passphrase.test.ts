@@ -13,20 +13,27 @@ needs('chromium').describe('in a browser', () => {
   const it = useHandover({ isExpected: /status of (422|429)|ERR_CONNECTION_FAILED/ })
   const { open: openNew, openAgain: open, createOn, linkOf, press, readText } = it
 
-  test.each(MODES)('a passphrase is asked for on the page, wrong and right, %s', async (_name, options) => {
-    const link = await createOn(await open(options), { payload: 'opened', passphrase: 'sésame 🔑', views: 1 })
-    const reader = await open(options)
-    await reader.goto(link)
-    await reader.fill('#passphrase', 'wrong')
-    await press(reader)
-    expect(await reader.textContent('#passphrase-problem')).toContain('That is not the passphrase')
-    expect(await reader.context().cookies()).toEqual([])
-    await reader.fill('#passphrase', 'sésame 🔑')
-    await press(reader)
-    expect(await readText(reader)).toBe('opened')
-  })
+  test.each(MODES)(
+    'the page refuses a wrong passphrase and accepts the right one, %s',
+    async (_name, options) => {
+      const link = await createOn(await open(options), {
+        payload: 'opened',
+        passphrase: 'sésame 🔑',
+        views: 1,
+      })
+      const reader = await open(options)
+      await reader.goto(link)
+      await reader.fill('#passphrase', 'wrong')
+      await press(reader)
+      expect(await reader.textContent('#passphrase-problem')).toContain('That is not the passphrase')
+      expect(await reader.context().cookies()).toEqual([])
+      await reader.fill('#passphrase', 'sésame 🔑')
+      await press(reader)
+      expect(await readText(reader)).toBe('opened')
+    },
+  )
 
-  test('a passphrase can be seen while it is typed, by its sender and its receiver', async () => {
+  test('sender and recipient can reveal a passphrase while typing', async () => {
     const styleOf = (of: Page) =>
       of
         .locator('#passphrase')
@@ -61,7 +68,7 @@ needs('chromium').describe('in a browser', () => {
   const second = (page: Page) => page.getByRole('button', { name: 'Copy passphrase' })
   const keptIn = (page: Page) => page.evaluate(() => sessionStorage.length)
 
-  test('a dice fills in three words that can be read, and the page of the link copies them second, once', async () => {
+  test('the dice fills in three visible words, and the page of the link offers to copy them once', async () => {
     const page = await open(SCRIPTED)
     await page.goto(it.server.url)
     await page.fill('#payload', 'opened')
@@ -93,7 +100,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await readText(page)).toBe('opened')
   })
 
-  test('files are sent with a passphrase that can be copied as well', async () => {
+  test('the passphrase of a push with files can be copied too', async () => {
     const page = await it.openAsMember(SCRIPTED, open)
     await page.goto(it.server.url)
     await page.check('#kind-file')
@@ -106,7 +113,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('sésame "1"')
   })
 
-  test('a passphrase that was not sent, or with another push, is not offered and is forgotten', async () => {
+  test('a passphrase that was not sent, or belongs to another push, is forgotten and not offered', async () => {
     const page = await openNew(SCRIPTED)
     await createOn(page, { payload: 'x', passphrase: 'other' })
     const other = page.url()
@@ -133,7 +140,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.locator('[data-kept]').count()).toBe(0)
   })
 
-  test('without scripts there is no dice and one button less', async () => {
+  test('without scripts there is no dice and no button to copy the passphrase', async () => {
     const page = await open(UNSCRIPTED)
     await createOn(page, { payload: 'x', passphrase: 'sesame' })
     expect(await page.locator('[data-kept]').isVisible()).toBe(false)
@@ -141,7 +148,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.locator('[data-draws]').isVisible()).toBe(false)
   })
 
-  test.each(MODES)('a refused form has the focus where it says why, %s', async (_name, options) => {
+  test.each(MODES)('a refused form focuses its problem, %s', async (_name, options) => {
     const page = await open(options)
     await page.goto(it.server.url)
     await page.fill('#payload', ' ')
@@ -158,7 +165,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await focused.getAttribute('id')).toBe('passphrase')
   })
 
-  test('after five wrong passphrases the right one has to wait too, and the time counts down', async () => {
+  test('after five wrong passphrases the right one is refused too, and a countdown runs', async () => {
     const { url_token, html_url } = await createProtected()
     for (let n = 0; n < 5; n += 1) await it.server.retrieve(`${url_token}?passphrase=wrong`)
     const reader = await open(SCRIPTED)

@@ -11,7 +11,7 @@ import { SCRIPTED, UNSCRIPTED, useHandover } from '../support/use-handover.ts'
 const PHONE = { width: 320, height: 640 }
 type Mode = { owner: BrowserContextOptions; stranger: BrowserContextOptions }
 
-/** Who has no scripts has the narrowest phone. */
+/** The mode without scripts also uses the narrowest phone. */
 const MODES: [string, Mode][] = [
   ['with scripts', { owner: { ...SCRIPTED }, stranger: { ...SCRIPTED } }],
   [
@@ -48,24 +48,27 @@ needs('chromium').describe('in a browser', () => {
 
   const send = (stranger: Page) => follow(stranger, () => stranger.click('main form button.primary'))
 
-  test.each(MODES)('text and files go from a stranger to the owner, %s', async (_name, mode) => {
-    const { owner, stranger } = await ask(mode)
-    expect(await stranger.textContent('pre.prose')).toBe('The contract, please.\nAnd the door code.')
-    await stranger.fill('#payload', 'Door: 4711\nGate: <b>')
-    await stranger.setInputFiles('#files', [FILE])
-    expect(await stranger.evaluate(measureLooks)).toMatchObject({ overflow: 0, isReadable: true })
-    await send(stranger)
-    expect(await stranger.textContent('main')).toContain(ARRIVED)
-    expect(await stranger.locator('main a').count()).toBe(0)
-    await owner.reload()
-    expect(await owner.textContent('.chip')).toBe('answered')
-    await follow(owner, () => owner.click('.actions a.primary'))
-    await follow(owner, () => owner.click('a.title'))
-    await follow(owner, () => owner.click('.ways-on a.primary'))
-    await it.press(owner)
-    expect(await owner.textContent('#payload')).toBe('Door: 4711\nGate: <b>')
-    expect(await owner.textContent('.downloads')).toContain(FILE.name)
-  })
+  test.each(MODES)(
+    'an anonymous guest answers with text and files, and the owner opens them, %s',
+    async (_name, mode) => {
+      const { owner, stranger } = await ask(mode)
+      expect(await stranger.textContent('pre.prose')).toBe('The contract, please.\nAnd the door code.')
+      await stranger.fill('#payload', 'Door: 4711\nGate: <b>')
+      await stranger.setInputFiles('#files', [FILE])
+      expect(await stranger.evaluate(measureLooks)).toMatchObject({ overflow: 0, isReadable: true })
+      await send(stranger)
+      expect(await stranger.textContent('main')).toContain(ARRIVED)
+      expect(await stranger.locator('main a').count()).toBe(0)
+      await owner.reload()
+      expect(await owner.textContent('.chip')).toBe('answered')
+      await follow(owner, () => owner.click('.actions a.primary'))
+      await follow(owner, () => owner.click('a.title'))
+      await follow(owner, () => owner.click('.ways-on a.primary'))
+      await it.press(owner)
+      expect(await owner.textContent('#payload')).toBe('Door: 4711\nGate: <b>')
+      expect(await owner.textContent('.downloads')).toContain(FILE.name)
+    },
+  )
 
   test.each(MODES)('a wrong passphrase keeps what was typed, %s', async (_name, mode) => {
     const { stranger } = await ask(mode, 'sesame')
@@ -81,7 +84,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await stranger.textContent('main')).toContain(ARRIVED)
   })
 
-  test.each(MODES)('a request that closes while somebody fills it in says so, %s', async (_name, mode) => {
+  test.each(MODES)('a request that closes while it is filled in reports that, %s', async (_name, mode) => {
     const { owner, stranger } = await ask(mode)
     await stranger.setInputFiles('#files', [FILE])
     await owner.locator('details', { hasText: 'Close the request' }).locator('summary').click()

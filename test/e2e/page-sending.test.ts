@@ -16,10 +16,7 @@ import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
 
 const UNSCRIPTED: BrowserContextOptions = { javaScriptEnabled: false }
 
-/**
- * A wire to the server that can lose its answers to forms: it carries them there, and breaks off when they
- * are answered.
- */
+/** A proxy that can drop responses to forms: it forwards the request and breaks off at the response. */
 async function startWire(port: number) {
   let losesAnswers = false
   const wire = createServer((client) => {
@@ -102,7 +99,7 @@ needs('chromium').describe('in a browser', () => {
     await page.setInputFiles('#files', path)
   }
 
-  test('an upload whose answer was lost is found again by trying again, and is there once', async () => {
+  test('retrying an upload whose response was lost finds the one push that it created', async () => {
     const page = await visitors.open(browser, wire.url, {})
     await signIn(page, wire.url, MEMBER)
     await page.goto(wire.url)
@@ -121,7 +118,7 @@ needs('chromium').describe('in a browser', () => {
     expect(countPushes()).toBe(before + 1)
   })
 
-  test('what was changed after an answer was lost is told, with the push that there is', async () => {
+  test('a form changed after a lost response reports the push that already exists', async () => {
     const page = await visitors.open(browser, wire.url, {})
     await signIn(page, wire.url, MEMBER)
     await page.goto(wire.url)
@@ -164,7 +161,7 @@ needs('chromium').describe('in a browser', () => {
     expect(countPushes()).toBe(before + 1)
   })
 
-  test('gone back to and sent again leads to the same link', async () => {
+  test('going back and sending the form again leads to the same link', async () => {
     const page = await open()
     await page.goto(server.url)
     await page.fill('#payload', 'back and again')
@@ -215,7 +212,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.textContent('main')).toContain('router')
   })
 
-  test('a session that ended keeps the chosen files where there are scripts', async () => {
+  test('with scripts, an expired session keeps the chosen files', async () => {
     const page = await open()
     await signIn(page, server.url, MEMBER)
     await page.goto(server.url)

@@ -1,4 +1,4 @@
-// Every page in each of its states: for screen readers, phones and fingers, in the light and in the dark.
+// Checks every page in every state: accessibility, phones and touch, light and dark colour schemes.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { launchBrowser, measureLooks, watch } from '../support/chromium.ts'
 import { needs } from '../support/needs.ts'
 import { createWalkers, prepareTour, STOPS, type Stop, TOUR_OPTIONS } from '../support/tour.ts'
 
-/** The tour takes a minute; other work of the machine may make it ten. */
+/** The tour takes a minute, or ten on a busy machine. */
 const TOUR_MS = 1_200_000
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
@@ -26,7 +26,7 @@ type FindFaults = (of?: 'all' | 'colours') => Promise<string[]>
 
 type Look = { on: 'phone' | 'desk'; scheme: 'light' | 'dark' }
 
-/** Finds all that axe-core knows, WCAG 2.2 AA and its best practices, in the page as it is now. */
+/** Returns all violations that axe-core finds in the current page: WCAG 2.2 AA and best practices. */
 async function prepareAxe(client: CDPSession): Promise<FindFaults> {
   // The policy of the pages forbids scripts from elsewhere; the browser's own tools may run them all the
   // same.
@@ -65,7 +65,7 @@ function countShifts(page: Page) {
   })
 }
 
-/** Faults that a person would meet on this page as it is shown now. */
+/** Returns the faults of the page as it is shown now. */
 async function expectGoodLooks(page: Page, look: Look & { stop: string }, faults: string[]): Promise<void> {
   expect({ ...look, faults }).toEqual({ ...look, faults: [] })
   const { overflow, isDark } = await page.evaluate(measureLooks)
@@ -189,7 +189,7 @@ needs('chromium').describe('in a browser', () => {
   }
 
   // So each page is looked at in one scheme on a phone, and in the other on a desk.
-  test('no colour is for wide windows alone', () => {
+  test('no colour rule applies only to wide windows', () => {
     const parts = readStyles().match(/@media[^{]*min-width[^{]*\{(?:[^{}]*\{[^{}]*\})*/g) ?? []
     expect(parts.length).toBeGreaterThan(3)
     expect(parts.filter((part) => /(^|[\s-])(color|background):/m.test(part))).toEqual([])

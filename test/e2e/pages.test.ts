@@ -45,9 +45,9 @@ needs('chromium').describe('in a browser', () => {
   const proxies: ReturnType<typeof Bun.serve>[] = []
   let browser: Browser
   const places = ['direct', 'behind a proxy that strips the path', 'behind a proxy that keeps the path']
-  /** What a person's browser is pointed at, by how the server stands behind it. */
+  /** The URLs that a browser opens, by the deployment of the server. */
   const addresses: Record<string, string> = {}
-  /** A push of each. */
+  /** One push per deployment. */
   const urlTokens: Record<string, string> = {}
 
   beforeAll(async () => {
@@ -104,7 +104,7 @@ needs('chromium').describe('in a browser', () => {
     await page.close()
   })
 
-  test.each(places)('every page finds its style and its links, %s', async (place) => {
+  test.each(places)('every page loads its style sheet and links correctly, %s', async (place) => {
     const { page, outside, complaints } = await openPage(browser, `${addresses[place]}/`)
     for (const path of ['/', '/api', `/p/${urlTokens[place]}`, `/p/${urlTokens[place]}/r`]) {
       expect((await page.goto(`${addresses[place]}${path}`))?.status()).toBe(200)
@@ -117,7 +117,7 @@ needs('chromium').describe('in a browser', () => {
     await page.close()
   })
 
-  test('following a link, looking at its source and previewing it count nothing', async () => {
+  test('following a link, viewing its source and previewing it count no view', async () => {
     const server = await stage.start()
     const push = await (await server.create({ payload: 'x', expire_after_views: 1 })).json()
     const { page } = await openPage(browser, push.html_url)

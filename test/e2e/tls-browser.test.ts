@@ -69,7 +69,7 @@ needs('chromium', 'certutil').describe('a browser', async () => {
     },
   )
 
-  test('signs in with cookies that only TLS carries', async () => {
+  test('signs in with cookies that are sent only over TLS', async () => {
     await server.command(['user', 'add', 'ann@example.org', '--password-stdin'], 'correct horse battery')
     await page.goto(`https://localhost:${server.port}/sign-in`)
     await page.fill('input[name=email]', 'ann@example.org')
@@ -80,11 +80,11 @@ needs('chromium', 'certutil').describe('a browser', async () => {
     expect(cookies.find(({ name }) => name.startsWith('__Host-oncebox_session'))?.secure).toBe(true)
   })
 
-  test('refuses it under a name that its certificate does not have', async () => {
+  test('refuses a name that the certificate does not contain', async () => {
     expect(await refusalOf(`https://foreign.local:${server.port}/`)).toContain('ERR_CERT_COMMON_NAME_INVALID')
   })
 
-  test('refuses a foreign name even from somebody who stole the authority', async () => {
+  test('refuses a foreign name even from a thief of the authority', async () => {
     const pem = readFileSync(join(server.dataDir, 'tls-authority.pem'), 'utf8')
     const [certificate = '', key = ''] = pem.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? []
     const validity = { from: Date.now() - DAY, until: Date.now() + DAY }
@@ -99,7 +99,7 @@ needs('chromium', 'certutil').describe('a browser', async () => {
     await thief.stop(true)
   })
 
-  test('that does not trust the authority gets a warning, and none on the trust page', async () => {
+  test('warns without the authority, except on the trust page over plain HTTP', async () => {
     const other = await launchBrowser([], { home: stranger })
     expect(await refusalOf(`https://127.0.0.1:${server.port}/`, other)).toContain(
       'ERR_CERT_AUTHORITY_INVALID',

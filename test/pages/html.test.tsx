@@ -1,5 +1,4 @@
-// JSX as HTML: every value is escaped wherever it stands, and nothing but texts, numbers and elements gets
-// into a page.
+// JSX as HTML: every value is escaped, and a page contains only texts, numbers and elements.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -67,13 +66,13 @@ function elementsIn(html: string): string[] {
 
 const OWN = ['section aria-label', 'p title data-value lang', 'input value', 'textarea']
 
-test.each(HOSTILE)('%j is a text wherever it stands', (value) => {
+test.each(HOSTILE)('%j is escaped everywhere', (value) => {
   const { text } = everywhere(value)
   expect(elementsIn(text)).toEqual(OWN)
   expect(decode(text).split(value)).toHaveLength(PLACES + 1)
 })
 
-test('any text stays what it is, and ends no text and no attribute', () => {
+test('any text is rendered exactly and cannot break out of an element or attribute', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (value) => {
       const { text } = <b title={value}>{value}</b>
@@ -83,7 +82,7 @@ test('any text stays what it is, and ends no text and no attribute', () => {
   )
 })
 
-test('what only looks like an element is refused', () => {
+test('an object that imitates an element is refused', () => {
   const forged: unknown[] = [
     { text: '<b>' },
     JSON.parse('{"text":"<b>","type":"b"}'),
@@ -98,7 +97,7 @@ test('what only looks like an element is refused', () => {
   expect(() => <p {...(raw as object)} />).toThrow('The attribute dangerouslySetInnerHTML can be only')
 })
 
-test('nothing is written for what is missing, and true stands for an attribute without a value', () => {
+test('missing values render nothing, and true renders an attribute without a value', () => {
   expect(
     (
       <p>
@@ -116,7 +115,7 @@ test('nothing is written for what is missing, and true stands for an attribute w
   )
 })
 
-test('what depends on the language alone is written once for each', () => {
+test('content that depends only on the language is rendered once per language', () => {
   const rendered: string[] = []
   const title = oncePerLanguage(({ language, say }) => {
     rendered.push(language)

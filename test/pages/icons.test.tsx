@@ -15,7 +15,7 @@ const page = (
   </html>
 )
 
-test('a page holds each drawing that it uses once, before its end', () => {
+test('a page contains each drawing that it uses once, before its end', () => {
   const html = renderPage(page)
   expect(html.match(/<symbol id="icon-eye"/g)).toHaveLength(1)
   expect(html.match(/<symbol /g)).toHaveLength(2)
@@ -26,7 +26,7 @@ test('a page without icons holds no drawings', () => {
   expect(drawingsFor('<p>icon-eye</p>')).toBe('')
 })
 
-test('every drawing is one of lines, without a script, a style or an address', () => {
+test('no drawing contains a script, a style or a URL', () => {
   for (const name of ICON_NAMES) {
     const drawing = drawingsFor(`<use href="#icon-${name}"`)
     expect(drawing).toStartWith(`<svg hidden aria-hidden="true"><symbol id="icon-${name}" viewBox="0 0 `)

@@ -1,4 +1,4 @@
-// Which addresses are offered in place of localhost, and to whom.
+// Tests which addresses are offered in place of localhost, and to which clients.
 
 import { expect, test } from 'bun:test'
 import type { Exchange } from '../../src/http/door/exchange.ts'
@@ -57,7 +57,7 @@ test.each(['192.168.1.20:5100', 'nas:5100', 'nas.local', 'localhost.evil.org', '
   },
 )
 
-test('a server for this machine alone names the flag that opens it, and one with a base URL has nothing to warn of', () => {
+test('a server bound to localhost names the flag that opens it, and one with a base URL shows no warning', () => {
   const closed = { host: 'localhost:5100', origins: [], flag: '--host 0.0.0.0' }
   expect(find({}, { addresses: ['127.0.0.1', '::1'] })).toEqual(closed)
   expect(find({}, { addresses: ['localhost'] })).toEqual(closed)
@@ -84,7 +84,7 @@ test('when this server speaks TLS, the offered addresses do too', () => {
   expect(find({ scheme: 'https' })?.origins[0]).toBe('https://192.168.1.20:5100')
 })
 
-test('behind a proxy or the forwarded port of a container nothing is offered, and the warning stays', () => {
+test('behind a proxy or a container port the warning offers no address', () => {
   expect(find({ scheme: 'http', isFromProxy: true })?.origins).toEqual([])
   expect(find({ isFromProxy: true })?.origins).toEqual([])
   expect(find({ clientAddress: '172.17.0.1' })?.origins).toEqual([])

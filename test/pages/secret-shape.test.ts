@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { shapeOf, splitLine } from '../../src/pages/receive/secret-shape.ts'
 import { workedMs } from '../support/effort.ts'
 
-describe('hidden until asked for', () => {
+describe('a masked text', () => {
   test.each([
     'hunter2',
     'P@ss!word?.',
@@ -19,7 +19,7 @@ describe('hidden until asked for', () => {
   })
 })
 
-describe('open, and read as a whole', () => {
+describe('prose', () => {
   test.each([
     'The door code is 4711.',
     'Der Schlüssel liegt unter der dritten Matte links vom Eingang',
@@ -35,7 +35,7 @@ describe('open, and read as a whole', () => {
   })
 })
 
-test('a few lines are open and copied one by one, however they end', () => {
+test('a few lines are shown and copied one by one, with any line ending', () => {
   for (const payload of ['user: ann\npassword: x', 'one\r\ntwo\r\n\r\nthree', 'one\rtwo', 'Hi.\n\nuser: x'])
     expect(shapeOf(payload)).toBe('lines')
 })
@@ -74,7 +74,7 @@ test.each([
   expect(splitLine(line).isPassword).toBe(isPassword)
 })
 
-test('no line takes long to split', () => {
+test('any line is split in linear time', () => {
   const before = workedMs()
   for (const line of [' '.repeat(500), `a${' '.repeat(499)}`, 'a '.repeat(250), `a${' :'.repeat(249)}`])
     for (let n = 0; n < 50; n += 1) splitLine(line)

@@ -9,7 +9,7 @@ import {
 } from 'playwright-core'
 import { findBrowser } from '../../scripts/programs.ts'
 
-/** For whatever a page does; it is much slower on a machine that is busy with others. */
+/** The timeout of every page action, generous for a busy machine. */
 const PATIENCE_MS = 120_000
 
 /**
@@ -41,7 +41,7 @@ const ARGS = [
   '--disable-component-update',
   '--disable-sync',
   `--disable-features=${DISABLED_FEATURES.join(',')}`,
-  // What leaves the machine ends at a port where nobody listens; loopback is asked directly.
+  // Send external requests to a port without a listener; connect to loopback directly.
   '--proxy-server=http://127.0.0.1:9',
 ]
 
@@ -90,7 +90,7 @@ export function watch(context: BrowserContext, url: string): Watched {
   context.on('weberror', (error) => watched.complaints.push(error.error().message))
   context.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText
-    // Left behind by a page that was closed or left, or taken over as a download: nothing went wrong.
+    // The page was closed or left, or the request became a download. That is no failure.
     if (reason !== 'net::ERR_ABORTED') watched.complaints.push(`${request.url()} failed: ${reason}`)
   })
   return watched

@@ -1,5 +1,4 @@
-// Passphrases of backups with hardly any work: that of age takes a second of a core, each time one is sealed
-// or opened.
+// Lowers the scrypt cost of backup passphrases: age's own takes a CPU second per sealing or opening.
 
 import { afterAll, beforeAll, spyOn } from 'bun:test'
 import { Encrypter } from 'age-encryption'
@@ -7,7 +6,8 @@ import { Encrypter } from 'age-encryption'
 const LEAST = 1
 
 /**
- * For the tests of a file, or of the `describe` around it. Which work opens a backup stands in the backup.
+ * Applies to the tests of a file or of the surrounding `describe`. Opening needs no change, because the
+ * backup states its own cost.
  */
 export function useLightScrypt(): void {
   let restore = () => {}

@@ -1,4 +1,4 @@
-// Looking for secrets in whatever a server leaves behind: its data folder and what it printed.
+// Searches for secrets in everything that a server leaves behind: its data folder and output.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ export function readFolder(path: string): Place[] {
   })
 }
 
-/** Everything that a server has kept and said. */
+/** Returns the data folder and the output of a server. */
 export function readTraces(server: Started): Place[] {
   return [
     ...readFolder(server.dataDir),
@@ -30,7 +30,7 @@ export function readTraces(server: Started): Place[] {
   ]
 }
 
-/** Every spelling in which a text could have been kept. */
+/** Returns every encoding in which a text could be stored. */
 export function spellingsOf(text: string): Buffer[] {
   const bytes = Buffer.from(text)
   const utf16 = Buffer.from(text, 'utf16le')
@@ -61,7 +61,9 @@ function hex(number: number, digits: number): string {
   return number.toString(16).padStart(digits, '0')
 }
 
-/** Where which of the needles is; a needle has at least four bytes. One pass, however many there are. */
+/**
+ * Returns which needle occurs where. A needle has at least four bytes. Reads the bytes once for all needles.
+ */
 export function findNeedles<T>(
   places: Place[],
   needles: { name: T; bytes: Uint8Array }[],

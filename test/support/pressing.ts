@@ -13,7 +13,10 @@ export async function follow(page: Page, press: () => Promise<unknown>): Promise
   await page.waitForLoadState()
 }
 
-/** What a button that copies says, and what is told to screen readers; `isTold`: everybody sees that. */
+/**
+ * The text of a copy button and of the live region for screen readers; `isTold`: whether the live region is
+ * visible.
+ */
 export type Said = { label: string; told: string; isTold: boolean; isDone: boolean }
 
 /**

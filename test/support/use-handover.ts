@@ -24,16 +24,16 @@ export const MODES: [string, BrowserContextOptions][] = [
   ['without scripts', UNSCRIPTED],
 ]
 
-/** What a button says that cannot copy. */
+/** The text of a copy button that failed. */
 export const FAILED = 'Not copied: select it and press Ctrl+C'
 
 export type HandoverOptions = {
   flags?: string[]
-  /** Complaints of the browser that are none: a refusal that a page shows is no fault. */
+  /** Console messages that are no faults: refusals that a page shows. */
   isExpected?: RegExp
 }
 
-/** `MEMBER` has an account there. */
+/** Starts a server with an account `MEMBER`. */
 export function useHandover({ flags = [], isExpected }: HandoverOptions = {}) {
   const stage = createStage()
   const visitors = createVisitors()
