@@ -59,7 +59,7 @@ export type Unreadable = { id: number; problem: string }
 export type IncomingSource = {
   /** The schema's version, for the report. */
   version: string
-  /** The numbers of accounts and pushes. */
+  /** The number of pushes. */
   pushes: number
   /** Whether any sealed value opens; null when there is none. */
   opens: boolean | null
