@@ -11,13 +11,13 @@ import { all, breathe, first, type Parts } from './steps.ts'
 /** Index entries that one step of counting reads: it blocks the event loop for about a millisecond. */
 const COUNT_STEP = 10_000
 
-type Place = { at: number; id: number }
+type IndexPosition = { at: number; id: number }
 
-/** Two statements: the place that ends a step, and the number of pushes in the last step. */
+/** Two statements: the position at which a step ends, and the number of pushes in the last step. */
 function counting(time: string, where: string) {
   const rest = `FROM pushes WHERE ${where} AND (${time}, id) > ($1, $2)`
   return {
-    END: statement<Place>(
+    END: statement<IndexPosition>(
       `SELECT ${time} AS at, id ${rest} ORDER BY ${time}, id LIMIT 1 OFFSET ${COUNT_STEP - 1}`,
     ),
     REST: statement<{ n: number }>(`SELECT count(*) AS n ${rest}`),
@@ -42,12 +42,12 @@ const FAILING = statement<{ host: string; error: DeliveryError; count: number }>
 export function createHealth({ glance }: Pick<Parts, 'glance'>) {
   /** In steps with other requests between them. */
   async function count({ END, REST }: ReturnType<typeof counting>): Promise<number> {
-    let place: Place = { at: Number.MIN_SAFE_INTEGER, id: 0 }
+    let position: IndexPosition = { at: Number.MIN_SAFE_INTEGER, id: 0 }
     for (let counted = 0; ; counted += COUNT_STEP) {
-      const { at, id } = place
+      const { at, id } = position
       const next = await glance(() => first(END, at, id))
       if (next === null) return counted + ((await glance(() => first(REST, at, id)))?.n ?? 0)
-      place = next
+      position = next
       await breathe()
     }
   }

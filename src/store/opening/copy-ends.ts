@@ -1,4 +1,5 @@
-// The two ends of a copy: a data folder that no server serves, and a PostgreSQL database that no node serves.
+// Opens the two ends of a copy, source or target: a data folder, or a PostgreSQL database. Each end runs the
+// copy in one transaction that has the database to itself, and continues the numbering of ids after it.
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
 import { conflict, isDomainError } from '../../domain/errors.ts'
@@ -22,16 +23,17 @@ import { type Alone, all, first, run, type Step } from '../steps.ts'
 import { operate } from './folder-database.ts'
 import { openTables } from './server-database.ts'
 
-type Opening = {
-  /** Makes what is missing. */
+type FolderEndOptions = {
+  /** Whether to create a missing folder, key and database: for the target. */
   create: boolean
+  keyFile: string
   onWarning: (warning: string) => void
 }
 
-/** Throws `conflict` for a folder that is served, or is a copy. */
+/** Throws `conflict` for a folder that is being served, or that is a copy. */
 export async function openFolderEnd(
   dataDir: string,
-  { create, keyFile, onWarning }: Opening & { keyFile: string },
+  { create, keyFile, onWarning }: FolderEndOptions,
 ): Promise<CopyEnd> {
   const folder = dataFolder(dataDir)
   const name = printableLine(folder.path)
@@ -50,6 +52,7 @@ export async function openFolderEnd(
     await requireHome(database, { folder, isLogLost, acceptMove: false, onWarning })
     const alone: Alone = async (work) => {
       const copying = opened.alone((run) => {
+        // Tables may refer to rows that are copied later.
         database.run('PRAGMA defer_foreign_keys = ON')
         return work(run)
       })
@@ -65,6 +68,7 @@ export async function openFolderEnd(
   }
 }
 
+/** The largest id that each table ever gave: an id is never given twice. */
 const LAST_IDS = statement<LastId>('SELECT name AS "table", seq AS last FROM sqlite_sequence')
 const FORGET_LAST = statement('DELETE FROM sqlite_sequence WHERE name = $1')
 const WRITE_LAST = statement('INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)')
@@ -76,7 +80,7 @@ function* continueInFolder(ids: readonly LastId[]): Step<void> {
   }
 }
 
-/** Throws `conflict` for a server that cannot be used, and a database of something else. */
+/** Throws `conflict` for a server that cannot be used, and for a database of another program. */
 export async function openServerEnd(address: DatabaseAddress, create: boolean): Promise<CopyEnd> {
   const { transact, close } = await openTables(address, create)
   const name = printableLine(presentDatabaseAddress(address))
@@ -87,11 +91,14 @@ export async function openServerEnd(address: DatabaseAddress, create: boolean): 
   }
 }
 
-// Waits for what is under way, and keeps nodes and commands from beginning anything.
+/** Waits for running transactions, and keeps nodes and commands from starting new ones. */
 const LOCK = `LOCK TABLE instance, nodes, bucket_folder, ${TABLE_NAMES.join(', ')} IN EXCLUSIVE MODE`
 const LOCK_TIMED_OUT = '55P03'
 
-/** A statement with parameters comes first, because Bun sends others before the BEGIN. */
+/**
+ * Refuses while nodes serve the database, then locks its tables. The check comes first because its statement
+ * has parameters: Bun sends statements without any before the BEGIN.
+ */
 async function lockAll(session: Session, name: string): Promise<void> {
   await refuseBesideNodes(session, null)
   await session.query(LOCK).catch((cause) => {

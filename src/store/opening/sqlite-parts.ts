@@ -37,13 +37,13 @@ export type StoreOptions = CommonStoreOptions & {
   onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
 }
 
-export type Opening = { database: Database; keys: Keys; folder: DataFolder; options: StoreOptions }
+export type FolderStoreParts = { database: Database; keys: Keys; folder: DataFolder; options: StoreOptions }
 
 /** Names the one process that serves in the rows of its uploads. */
 const THIS_PROCESS = new Uint8Array(1)
 
 /** `copy` is the name of the one that was made before a migration, if any. */
-export async function openParts(opening: Opening, copy: string | null): Promise<OpenedStore> {
+export async function openParts(opening: FolderStoreParts, copy: string | null): Promise<OpenedStore> {
   const { database, keys, folder, options } = opening
   const { keyring, keyFile } = keys
   const drive = createDrive(database)
@@ -122,7 +122,7 @@ export async function openParts(opening: Opening, copy: string | null): Promise<
 }
 
 /** The group commit, and what it does with the disk. */
-function openWriting({ database, folder, options }: Opening, clock: Clock) {
+function openWriting({ database, folder, options }: FolderStoreParts, clock: Clock) {
   const checkpointer = createCheckpointer(database, options)
   const reserve = createReserve(folder.reserve)
   const { mark, undo: forgetMark } = createClockMarker(database, clock)

@@ -19,7 +19,7 @@ import { copyBeforeMigration } from '../sqlite/migration-copy.ts'
 import { BUSY_MS, createDrive } from '../sqlite/run-steps.ts'
 import { removeCopyPlaces } from './backup-source.ts'
 import type { OpenedStore } from './opened-store.ts'
-import { type Opening, openParts, type StoreOptions } from './sqlite-parts.ts'
+import { type FolderStoreParts, openParts, type StoreOptions } from './sqlite-parts.ts'
 
 /** Makes missing folder, key and database, and migrates. */
 export async function openStore(options: StoreOptions): Promise<OpenedStore> {
@@ -58,7 +58,7 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
  * `isLogLost`: the log of a killed server was removed. Returns the name of the copy that was made before a
  * migration, if any.
  */
-async function verify(opening: Opening, isLogLost: boolean): Promise<string | null> {
+async function verify(opening: FolderStoreParts, isLogLost: boolean): Promise<string | null> {
   const { database, keys, folder, options } = opening
   requireIntact(database)
   const version = schemaVersion(database)
@@ -90,7 +90,7 @@ function emptyLogOfLastProcess(database: Database): void {
 }
 
 /** A server starts on a full disk too. A database that fails otherwise cannot be trusted. */
-async function settle({ database, folder, options }: Opening): Promise<void> {
+async function settle({ database, folder, options }: FolderStoreParts): Promise<void> {
   try {
     await arrive(database, folder)
   } catch (cause) {
