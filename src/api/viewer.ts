@@ -48,7 +48,9 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
     }
     // Refuse an unusable token: ignoring it would silently create an anonymous push.
     if (isClaim || [authorization, ...words].some(mentionsApiToken)) {
-      throw refusal('The API token is not valid, or in no scheme of ours: send Authorization: Bearer …')
+      throw refusal(
+        'The API token is not valid, or sent in an unsupported scheme. Send: Authorization: Bearer TOKEN',
+      )
     }
     return null
   }

@@ -40,7 +40,7 @@ const RETRY_AFTER: Record<OutageCode, number> = { overloaded: 1, files_unreachab
 /** Refusals after which the rest of the body is not read, so the connection must end. */
 const ENDS_CONNECTION: ReadonlySet<ErrorCode> = new Set(['too_slow', 'too_large', 'unsupported_type'])
 
-export type Refusal = {
+export type HttpRefusal = {
   status: number
   /** Null for an unexpected failure. */
   code: ErrorCode | null
@@ -52,7 +52,7 @@ export type Refusal = {
 }
 
 /** Answers with a page. */
-export type AnswerRefusal = (exchange: Exchange, refusal: Refusal) => Promise<Response>
+export type AnswerRefusal = (exchange: Exchange, refusal: HttpRefusal) => Promise<Response>
 
 export type LogFailure = (failure: { requestId: string; cause: unknown }) => void
 

@@ -1,7 +1,7 @@
 // Shows an error as a page, in the language of the guest.
 
 import { type ErrorCode, isOutageCode, type OutageCode } from '../../domain/errors.ts'
-import type { AnswerRefusal, Refusal } from '../../http/door/errors.ts'
+import type { AnswerRefusal, HttpRefusal } from '../../http/door/errors.ts'
 import type { Exchange } from '../../http/door/exchange.ts'
 import { isGivenPath, isSecretPath, PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
@@ -35,7 +35,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
   const { getGuest } = options
 
   /** Looks up the session so that the page can show the right navigation. */
-  async function guestOf(exchange: Exchange, { code }: Refusal): Promise<Guest> {
+  async function guestOf(exchange: Exchange, { code }: HttpRefusal): Promise<Guest> {
     const showsNavigation = !isGivenPath(exchange.path)
     if (!showsNavigation || code === null || WITHOUT_SESSION.has(code)) return getGuest.stranger(exchange)
     try {
