@@ -1,5 +1,5 @@
-// Prints the texts of all statements that the store makes for SQLite, as JSON. In a process of its own, because
-// tests make statements too.
+// Prints the texts of all statements that the store makes for SQLite, as JSON. Runs in a process of its own,
+// because tests make statements too.
 
 import { join } from 'node:path'
 import { Glob } from 'bun'

@@ -40,7 +40,7 @@ export function describeAccounts(open: OpenEngine): void {
     ])
   })
 
-  test('what administrators set for everybody is kept as one row, however many set it at once', async () => {
+  test('concurrent changes of the appearance leave one row', async () => {
     const { appearance } = opened.store
     expect(await appearance.find()).toBeNull()
     const set = ['Alder', 'Birch'].map((name) => ({ name, contact: 'the desk', notice: null }))

@@ -1,5 +1,5 @@
 // What every engine promises while the clock of the machine is wrong: it starts, stores, opens and sweeps,
-// and destroys nothing by a time that nobody has confirmed.
+// and destroys nothing by a time that is not confirmed.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY, HOUR } from '../../../src/domain/time.ts'
@@ -38,7 +38,7 @@ export function describeClock(open: OpenEngine): void {
   }
 
   for (const days of [2, 365]) {
-    test(`it goes on while the clock jumps by ${days} days, ahead and back`, async () => {
+    test(`it keeps its pace while the clock jumps by ${days} days, ahead and back`, async () => {
       const push = await storePush(opened, { expiresAt: opened.clock.now() + 20 * DAY })
       for (const [way, outcome] of [
         [1, days < 3 ? 'view' : 'expired'],

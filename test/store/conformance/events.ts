@@ -35,7 +35,7 @@ export function describeEvents(open: OpenEngine): void {
     (await opened.store.events.look({ accountIds, tokenIds: [] })).last
   const typesOf = async (accountId = ann) => (await list(accountId)).map(({ type }) => type)
 
-  test('the owner is told of each view and of the last one, with the same id of the push, and nobody else is', async () => {
+  test('only the owner gets an event for each view and for the last one, all with the same id of the push', async () => {
     const { id } = await push({ expireAfterViews: 2 })
     for (let n = 0; n < 3; n += 1) await view(opened, { id })
     const at = opened.clock.now()
@@ -58,7 +58,7 @@ export function describeEvents(open: OpenEngine): void {
     })
   })
 
-  test('an anonymous push tells nobody', async () => {
+  test('an anonymous push causes no event', async () => {
     await view(opened, await storePush(opened, { expireAfterViews: 1 }))
     expect(await lastOf(ann, bob)).toEqual(new Map())
   })
@@ -72,7 +72,7 @@ export function describeEvents(open: OpenEngine): void {
     expect(await lastOf(ann, bob)).toEqual(new Map([[ann, 32]]))
   })
 
-  test('the last wrong passphrase, and an end by time that nobody saw, are told', async () => {
+  test('the last wrong passphrase and an unnoticed expiry by time each cause an event', async () => {
     const tried = await push({ deletableByViewer: false, passphraseRequired: true })
     for (let n = 0; n < 3; n += 1)
       await opened.store.pushes.refusePassphrase({ id: tried.id, visit: VISIT, maxTries: 2 })
@@ -91,7 +91,7 @@ export function describeEvents(open: OpenEngine): void {
     expect(await typesOf(bob)).toEqual(['push.expired_unopened'])
   })
 
-  test('an owner is told once, a day before the end, of each push that was to live longer', async () => {
+  test('an owner gets one event a day before the end of each longer-lived push', async () => {
     const days = (days: number) => ({ expiresAt: opened.clock.now() + days * DAY })
     await push({ ...days(1) })
     await Promise.all(Array.from({ length: 205 }, () => push(days(3))))
@@ -154,7 +154,7 @@ export function describeEvents(open: OpenEngine): void {
     expect(await validOf()).toEqual([second.id])
   })
 
-  test('an account that begins anew by a reset link hears nothing of before, and its webhooks hear nothing more', async () => {
+  test('a reset link removes the earlier events of an account, and its webhooks get no more messages', async () => {
     const { accountLinks, webhooks, outbox } = opened.store
     await webhooks.addWebhook({
       ...{ accountId: bob, host: 'hook.example', sealed: Buffer.from('sealed'), format: 'standard' },

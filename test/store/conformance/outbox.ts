@@ -161,7 +161,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect((await opened.store.outbox.countOf(ann)).waiting).toBe(MOST_WAITING_MAILS)
   })
 
-  test('a disabled account is told nothing', async () => {
+  test('a disabled account gets no messages', async () => {
     await hook()
     const one = await push()
     await opened.store.accounts.setDisabled({ id: ann, disabled: true })
@@ -169,7 +169,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await take()).toBeNull()
   })
 
-  test('nobody takes a message twice, nor one for a receiver that is busy, until its lease has ended', async () => {
+  test('a leased message, or one for a busy receiver, is not taken again before its lease ends', async () => {
     const { id } = await hook()
     await open1()
     expect(await take([id])).toBeNull()
@@ -257,7 +257,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await opened.store.outbox.countOf(ann)).toEqual({ waiting: MOST_WAITING, failed: 0 })
   })
 
-  test('an account has so many webhooks and no more, and nobody removes those of others', async () => {
+  test('the number of webhooks of an account is limited, and only their owner removes them', async () => {
     const made = await Promise.allSettled(Array.from({ length: MOST_WEBHOOKS + 3 }, () => hook()))
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(MOST_WEBHOOKS)
     const [one] = await opened.store.webhooks.listWebhooks(ann)

@@ -50,7 +50,7 @@ export function describePushes(open: OpenEngine): void {
     expect((await opened.store.pushes.findSealedPush(push.lookup))?.sealed).toBeNull()
   })
 
-  test('no time of a last view is told before the first view', async () => {
+  test('a push has no time of a last view before its first view', async () => {
     const stored = await storePush(opened)
     const { pushes } = opened.store
     const found = [

@@ -1,4 +1,4 @@
-// What every engine promises about requests for secrets: never one answer too many, whoever sends at once and
+// What every engine promises about requests for secrets: never one answer too many, however many send at once and
 // whatever breaks off.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'

@@ -115,7 +115,7 @@ test('no timer is left after the stop, even when a request comes later', async (
   expect([state.done, failures]).toEqual([0, []])
 })
 
-test('a reader that takes long keeps the log from being emptied, and nobody from writing', async () => {
+test('a long-running reader delays the truncation of the WAL, but no writer', async () => {
   jest.useRealTimers()
   const { database, logBytes } = openDatabase()
   const reader = new Database(database.filename)

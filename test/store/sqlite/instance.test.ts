@@ -69,7 +69,7 @@ test('a new first key seals, the old one still opens, and goes when no push name
   await reopen()
 })
 
-test('a system clock that was set back brings no time back, and far back is refused', async () => {
+test('a system clock that jumps back does not turn back the clock of the app, and far back is refused', async () => {
   opened.clock.advance(10 * DAY)
   await storePush(opened)
   opened.clock.set(START + 10 * DAY - MINUTE)

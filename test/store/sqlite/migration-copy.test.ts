@@ -66,7 +66,7 @@ function copy({ minFreeSpace = 0 } = {}): { name: string | null; warnings: strin
 
 const copies = () => readdirSync(dataDir).filter((name) => name.startsWith('before-update'))
 
-test('only its user may read it, its place is told, and its tables are those of the database', () => {
+test('only its user may read it, its path is reported, and its tables are those of the database', () => {
   const { name, warnings } = copy()
   expect([name, copies()]).toEqual([COPY, [COPY]])
   expect(warnings.join()).toContain(join(dataDir, COPY))
@@ -129,7 +129,7 @@ test('half of a copy is made anew', () => {
   expect(readFileSync(join(dataDir, COPY)).toString('latin1')).toStartWith('SQLite format 3')
 })
 
-test('on a disk without room for it there is no copy, which is told', () => {
+test('a disk without room for it gets no copy, but a warning', () => {
   const { name, warnings } = copy({ minFreeSpace: Number.MAX_SAFE_INTEGER })
   expect([name, copies()]).toEqual([null, []])
   expect(warnings.join()).toContain('no room for a copy')

@@ -27,7 +27,7 @@ afterAll(async () => {
   await opened.close()
 })
 
-/** Steps over a table of one row, over a few rows that the statement itself has found, or in order of an index. */
+/** Steps over a table of one row, over a few rows that the statement has found, or in order of an index. */
 const CHEAP = new RegExp(
   [
     '^SCAN (instance|bucket_folder|appearance|soon_told|CONSTANT ROW)$',

@@ -1,4 +1,4 @@
-// Who waits for a sync: everybody whose commit, or whose reading, no returned sync has covered.
+// Which operations wait for a sync: those whose commit, or whose read, no returned sync has covered.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
@@ -151,7 +151,7 @@ test('the end of a server waits for the sync under way', async () => {
   expect(settled).toEqual(['last', 'idle'])
 })
 
-test('a disk that does not return from a sync is told as a problem', async () => {
+test('a sync that does not return is reported as a problem', async () => {
   void work('first')
   await begun(1)
   expect(await commits.findWriteProblem()).toBeNull()
@@ -188,7 +188,7 @@ test('calls during a sync of a real disk are answered by the next one, and all f
   await log.close()
 })
 
-test('nobody waits for a thread that has ended by itself, and the end of the server neither', async () => {
+test('a disk thread that has ended by itself blocks neither a request nor the stop of the server', async () => {
   database.run("INSERT INTO notes (text) VALUES ('real')")
   const workers: Worker[] = []
   const { Worker: Real } = globalThis
@@ -226,7 +226,7 @@ test('the threads of a real disk sync the log, and tell of it within a long turn
   await log.close()
 })
 
-test('of calls that one sync answers, the last one is told first', async () => {
+test('of several calls that one sync answers, the last one resolves first', async () => {
   database.run("INSERT INTO notes (text) VALUES ('real')")
   let numbers = new Int32Array(new SharedArrayBuffer(0))
   const { Worker: Real } = globalThis

@@ -15,7 +15,7 @@ import { examplePush, exampleRequest, storePush, VISIT, view } from '../../suppo
 type Operations = ReturnType<typeof createOperations>
 type Ask = (store: Operations) => Promise<unknown>
 /**
- * `ended`: asks for something that has ended or is gone. `live`: asks for something that goes on; null where
+ * `ended`: asks for something that has ended or is gone. `live`: asks for something that is live; null where
  * no result says so.
  */
 type Read = { ended: Ask; live: Ask | null }
@@ -256,7 +256,7 @@ for (const [part, reads] of Object.entries(TABLE))
         await asked
       })
       if (live !== null)
-        test(`${part}.${name} does not wait for the disk for what goes on`, async () => {
+        test(`${part}.${name} does not wait for the disk for what is live`, async () => {
           expect(await resolvesEarly(live(store))).toBe(true)
         })
     }

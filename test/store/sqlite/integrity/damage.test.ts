@@ -78,7 +78,7 @@ async function tryDamaged(damage: (path: string) => void): Promise<Outcome> {
       outcome.failed += 1
     } else outcome.lost += 1
   }
-  // A failure is told in the log.
+  // A failure is logged.
   if (outcome.failed > 0) expect(started.log.join('\n')).toMatch(/a request failed/)
   await started.close().catch(() => undefined)
   cpSync(join(whole, 'instance.key'), join(copy, 'instance.key'))
