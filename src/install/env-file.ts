@@ -32,7 +32,9 @@ export function parseEnvFile(text: string): EnvFile {
   return found
 }
 
-/** Explains why the line has no effect; null when it has one. Never quotes the value, which may be a secret. */
+/**
+ * Explains why the line has no effect; null when it has one. Never quotes the value, which may be a secret.
+ */
 function problemOf(whole: string, name: string | undefined): string | null {
   if (name !== undefined && /^oncebox_/i.test(name) && name !== name.toUpperCase())
     return `${name} must be written in capitals: ${name.toUpperCase()}`

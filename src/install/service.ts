@@ -173,8 +173,8 @@ export function requireRights(
 }
 
 /**
- * Throws `conflict` unless the service's user owns the folder. systemd sets the owner of its state folder, and
- * the installation that of an empty one.
+ * Throws `conflict` unless the service's user owns the folder. systemd sets the owner of its state folder,
+ * and the installation that of an empty one.
  */
 function requireOwner(folder: string, recursive: '-R ' | ''): void {
   const found = statSync(folder, { throwIfNoEntry: false })

@@ -93,7 +93,9 @@ const addUser = run(
   ...['--home-dir', STATE_FOLDER, '--shell', '/usr/sbin/nologin', SERVICE_USER],
 )
 
-/** Creates the folders that systemd does not: they must exist, owned by the service's user, before it starts. */
+/**
+ * Creates the folders that systemd does not: they must exist, owned by the service's user, before it starts.
+ */
 function ownFolders({ scope, dataDir, backupDir }: InstallFacts): Step[] {
   if (scope === 'user') return []
   const owned = { mode: 0o700, owner: SERVICE_USER, group: SERVICE_USER }
@@ -109,7 +111,9 @@ type UnitFacts = Pick<InstallFacts, 'scope' | 'dataDir' | 'usesLowPort'> &
     places: Pick<ServicePlaces, 'executable' | 'envFile'>
   }
 
-/** Writes the unit. A machine's starts at boot and runs as `oncebox`; a user's starts when the user signs in. */
+/**
+ * Writes the unit. A machine's starts at boot and runs as `oncebox`; a user's starts when the user signs in.
+ */
 export function unitFor(facts: UnitFacts): string {
   const { scope, places, dataDir } = facts
   const common = { executable: quote(places.executable), envFile: escapePercent(places.envFile) }

@@ -75,8 +75,8 @@ type WayBack = Awaited<ReturnType<typeof findWayBack>>
 
 /**
  * Returns the former program's version and schema version. `copy` is the pre-migration copy that must replace
- * the database; null when the database can stay. Throws `conflict` when there is no former program, or neither
- * database nor copy has a schema that it can open.
+ * the database; null when the database can stay. Throws `conflict` when there is no former program, or
+ * neither database nor copy has a schema that it can open.
  */
 export async function findWayBack({ executable, dataDir, isInFolder }: UpgradePlace) {
   const files = programFiles(executable)
@@ -115,7 +115,10 @@ async function askProgram(program: string) {
   }
 }
 
-/** Resolves to the program's output. Throws `conflict`, with the end of the output, when it fails or cannot start. */
+/**
+ * Resolves to the program's output. Throws `conflict`, with the end of the output, when it fails or cannot
+ * start.
+ */
 async function runProgram(program: string, args: readonly string[]): Promise<string> {
   const run = start([program, ...args])
   const [out, said, code] = await Promise.all([
@@ -141,7 +144,10 @@ const HEADER_BYTES = 4096
 
 const SYSTEMS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'macos', win32: 'windows' }
 
-/** Returns the target as release names have it. The header of a Linux program names the loader of its C library. */
+/**
+ * Returns the target as release names have it. The header of a Linux program names the loader of its C
+ * library.
+ */
 function ownTarget(executable: string): string {
   const system = SYSTEMS[process.platform] ?? 'linux'
   const machine = process.arch === 'arm64' ? 'arm64' : 'x64'

@@ -1,5 +1,5 @@
-// The health checks of a server and its data: ONE list of parts with the words for each, run by the server for
-// /readyz, /admin and the metrics, and by "oncebox doctor" on a folder that no server uses.
+// The health checks of a server and its data: ONE list of parts with the words for each. /readyz, /admin, the
+// metrics and "oncebox doctor" run them.
 
 import { type Doubt, explainBehind, explainDoubt } from '../domain/clock.ts'
 import { DAY, formatTime, MINUTE, type Now, SECOND } from '../domain/time.ts'

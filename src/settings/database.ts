@@ -13,8 +13,8 @@ export type DatabaseConfig = Pick<
 export type DatabaseSettings = NonNullable<ReturnType<typeof databaseSettingsOf>>
 
 /**
- * Returns null when the database is in the data folder. `address` includes the password, wherever it was given;
- * `connections` is the largest size of the connection pool.
+ * Returns null when the database is in the data folder. `address` includes the password, wherever it was
+ * given; `connections` is the largest size of the connection pool.
  */
 export function databaseSettingsOf(config: DatabaseConfig) {
   const { keyFile, databaseConnections: connections } = config

@@ -123,9 +123,10 @@ export function createRequests({ steps, now, node }: Pick<Parts, 'steps' | 'now'
      */
     refusePassphrase: (wrong: { id: number; maxTries: number }) => write(() => refuse(wrong)),
     /**
-     * Counts an upload as an answer for ten minutes and enters its first file, which `keepFile` need not enter
-     * again. Returns the number of the reservation; null when the request takes no more. Throws `overloaded` while uploads hold all answers that are left, and `too_many`
-     * when the sender's address has no room.
+     * Counts an upload as an answer for ten minutes and enters its first file, which `keepFile` need not
+     * enter again. Returns the number of the reservation; null when the request takes no more. Throws
+     * `overloaded` while uploads hold all answers that are left, and `too_many` when the sender's address has
+     * no room.
      */
     reserveAnswer: (which: AnswerToReserve) => write(() => reserve(which), GROWS),
     freeReservation: (reservation: number) => write(() => run(FREE, reservation)),

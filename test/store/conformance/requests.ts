@@ -1,5 +1,5 @@
-// What every engine promises about requests for secrets: never one answer too many, however many send at once and
-// whatever breaks off.
+// What every engine promises about requests for secrets: never one answer too many, however many send at once
+// and whatever breaks off.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY, MINUTE } from '../../../src/domain/time.ts'
