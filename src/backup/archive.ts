@@ -1,6 +1,6 @@
 // The format of a backup: a tar, which any tar program can list, of a manifest and the members that it names
-// with their checksums. What is read comes from outside: nothing but a member of the manifest is taken, and
-// no more of it than announced.
+// with their checksums. A backup is untrusted input: only members of the manifest are read, and never more
+// bytes than it lists.
 
 import { createTarDecoder, createTarPacker, type ParsedTarEntry } from 'modern-tar'
 import { createDigest } from '../crypto/digest.ts'
@@ -17,7 +17,7 @@ const PROGRAM = 'oncebox'
 /** The tar header of a member and the padding after it. */
 const BLOCK_BYTES = 1024
 
-/** What a backup may hold, in this order, and the most bytes that each may have. */
+/** The members that a backup may hold, in this order, and the maximum size of each in bytes. */
 const MEMBERS = {
   'settings.json': 1024 * 1024,
   'instance.key': 64 * 1024,
@@ -30,12 +30,12 @@ export type MemberName = keyof typeof MEMBERS
 /** `sha256` in lower-case hexadecimal digits. */
 export type BackupMember = { name: MemberName; bytes: number; sha256: string }
 
-/** `read` gives exactly the bytes that the member announces. */
+/** `read` yields exactly the `bytes` bytes of the member. */
 export type MemberSource = BackupMember & { read(): AsyncIterable<Uint8Array> }
 
 export type Manifest = ReturnType<typeof createManifest>
 
-/** `version` is that of the program that made the backup, `madeAt` a time as in ISO 8601 in UTC. */
+/** `version`: of the program that makes the backup. `madeAt`: ISO 8601 in UTC. */
 export function createManifest(
   { version, madeAt }: { version: string; madeAt: string },
   members: readonly BackupMember[],
@@ -63,7 +63,7 @@ async function memberOf(name: MemberName, read: MemberSource['read']): Promise<M
   return { name, bytes, sha256: digest.digest('hex'), read }
 }
 
-/** `sources` are the members of the manifest, in the same order. Each is read when its turn comes. */
+/** Returns the tar. `sources` are the members of the manifest in its order; each is read lazily. */
 export function writeBackup(
   manifest: Manifest,
   sources: readonly MemberSource[],
@@ -79,31 +79,31 @@ export function writeBackup(
     controller.finalize()
   }
 
-  // Passes a failure on to the reader of the stream.
+  // Forwards a failure to the reader of the stream.
   addAll().catch((cause) => controller.error(cause))
   return readable
 }
 
-/** Estimates the size of the stream, sealed or not. */
+/** Estimates the size of the whole backup in bytes, encrypted or not. */
 export function estimateBytes(members: readonly BackupMember[]): number {
   return members.reduce((sum, { bytes }) => sum + bytes + BLOCK_BYTES, 4 * BLOCK_BYTES)
 }
 
 export type ReadingOptions = {
-  /** Names the backup in refusals: its path. */
+  /** The path of the backup, for error messages. */
   file: string
-  /** Called before any member; may throw to read no further. */
+  /** Called before the first member. May throw to stop reading. */
   onManifest?: (manifest: Manifest) => Promise<void> | void
   /**
-   * Receives the bytes of a member before its checksum is known to be right: use nothing before `readBackup`
+   * Receives the bytes of a member before its checksum is verified: do not use them until `readBackup`
    * resolves.
    */
   onPiece: (name: MemberName, piece: Uint8Array) => Promise<void> | void
 }
 
 /**
- * Resolves once the whole tar was read and is intact. Throws `conflict`, naming the file, for anything else;
- * errors of the system pass through. Always closes the source.
+ * Resolves once the whole tar is read and intact. Throws `conflict`, naming the file, if it is not; system
+ * errors pass through. Always closes the source.
  */
 export async function readBackup(
   tar: ReadableStream<Uint8Array>,
@@ -112,7 +112,7 @@ export async function readBackup(
   const decoder = createTarDecoder({ strict: true })
   const stop = new AbortController()
   const piping = tar.pipeTo(decoder.writable, { signal: stop.signal })
-  // The reader of the entries gets its failure.
+  // The reader of the entries throws the failure, so ignore it here.
   piping.catch(() => undefined)
   try {
     return await readEntries(decoder.readable[Symbol.asyncIterator](), options)
@@ -131,7 +131,7 @@ async function readEntries(
   { file, onManifest, onPiece }: ReadingOptions,
 ): Promise<Manifest> {
   const first = await readNext(entries).catch((cause: unknown) => {
-    throw /\b(tar|eof)\b/i.test(messageOf(cause)) ? unfitBackup(file, 'it is no tar archive') : cause
+    throw /\b(tar|eof)\b/i.test(messageOf(cause)) ? unfitBackup(file, 'it is not a tar archive') : cause
   })
   const list: Uint8Array[] = []
   const isList = first?.header.name === MANIFEST && first.header.size <= MAX_MANIFEST_BYTES
@@ -142,21 +142,21 @@ async function readEntries(
   for (const { name, bytes, sha256 } of manifest.members) {
     const entry = await readNext(entries)
     if (entry?.header.name !== name || entry.header.type !== 'file' || entry.header.size !== bytes)
-      throw damagedBackup(file, `${name} is not where its manifest says, or not as large`)
+      throw damagedBackup(file, `${name} is not at the position or of the size that its manifest says`)
     const found = await readEntry(entry, (piece) => onPiece(name, piece))
-    if (found !== sha256) throw damagedBackup(file, `${name} does not have the checksum of its manifest`)
+    if (found !== sha256) throw damagedBackup(file, `the checksum of ${name} differs from the manifest`)
   }
   if ((await readNext(entries)) !== null) throw damagedBackup(file, 'it holds more than its manifest lists')
   return manifest
 }
 
-/** Null at the end. */
+/** Resolves to null at the end. */
 async function readNext(entries: Entries): Promise<ParsedTarEntry | null> {
   const { done, value } = await entries.next()
   return done ? null : value
 }
 
-/** Resolves to the checksum. */
+/** Resolves to the checksum of the entry. */
 async function readEntry(
   { body }: ParsedTarEntry,
   take: (piece: Uint8Array) => Promise<void> | void,
@@ -169,11 +169,11 @@ async function readEntry(
   return digest.digest('hex')
 }
 
-/** `file` names the backup in refusals. Throws `conflict` for anything but a manifest of this format. */
+/** Throws `conflict`, naming `file`, unless the text is a manifest of this format. */
 function parseManifest(text: string, file: string): Manifest {
   const { format, program, version, madeAt, members } = membersOf(text)
   if (program !== PROGRAM || typeof format !== 'number')
-    throw unfitBackup(file, 'its manifest is not one of Oncebox')
+    throw unfitBackup(file, 'its manifest is not from Oncebox')
   if (format > FORMAT) throw unfitBackup(file, `a later version made it (format ${format})`)
   const listed = (Array.isArray(members) ? members : []).flatMap(parseMember)
   const order = Object.keys(MEMBERS).filter((name) => listed.some((member) => member.name === name))
@@ -184,7 +184,7 @@ function parseManifest(text: string, file: string): Manifest {
     order.includes('oncebox.db') &&
     isWord(version) &&
     isTime(madeAt)
-  if (!isWhole) throw damagedBackup(file, 'its manifest lists what no backup has')
+  if (!isWhole) throw damagedBackup(file, 'its manifest is invalid')
   return createManifest({ version, madeAt }, listed)
 }
 
@@ -199,7 +199,7 @@ function isMemberName(value: unknown): value is MemberName {
   return typeof value === 'string' && Object.hasOwn(MEMBERS, value)
 }
 
-/** Printed to terminals later on. */
+/** Whether a version is safe to print to a terminal. */
 function isWord(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{1,64}$/.test(value)
 }

@@ -1,13 +1,12 @@
-// Starts this program again to make a backup in a process of its own, so that nothing of the server waits for
-// a disk that hangs.
+// Runs a backup in a child process, so that a hanging disk blocks no part of the server.
 
 import { existsSync } from 'node:fs'
 import { reasonOf } from '../domain/system-errors.ts'
 
 export type BackupEnd =
-  /** `said` is null for a backup without any fault, otherwise a sentence. */
+  /** `said`: null if the backup succeeded without a warning, otherwise a sentence. */
   | { state: 'ended'; said: string | null }
-  /** By SIGTERM, which a service manager sends to every process of the server. */
+  /** Stopped by SIGTERM, which a service manager sends to every process of the server. */
   | { state: 'stopped' }
 
 export type BackupChild = {
@@ -16,16 +15,16 @@ export type BackupChild = {
   kill(signal: 'SIGTERM' | 'SIGKILL'): void
 }
 
-/** `args` are those of the command. */
+/** `args`: the command line of the child. */
 export type StartBackup = (args: readonly string[]) => BackupChild
 
 export type OwnProgram = {
-  /** The command that starts this program again: the executable, or the runtime and its entry. */
+  /** The command that starts this program: the executable, or the runtime and its entry file. */
   self: readonly string[]
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** What systems need to start a program; our variables may hold secrets. */
+/** The only variables that the child inherits, because those of Oncebox may hold secrets. */
 const NEEDED = ['PATH', 'TMPDIR', 'TMP', 'TEMP', 'SystemRoot', 'windir']
 
 export function createStartBackup({ self: [program = '', ...entry], env }: OwnProgram): StartBackup {
@@ -35,7 +34,7 @@ export function createStartBackup({ self: [program = '', ...entry], env }: OwnPr
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',
-    // The sources need the folder of their project.
+    // Run from source, the runtime needs the folder of the project.
     cwd: entry.length === 0 ? '/' : process.cwd(),
   } as const
   return (args) => {
@@ -51,13 +50,13 @@ export function createStartBackup({ self: [program = '', ...entry], env }: OwnPr
   }
 }
 
-/** The program that runs, also when its file was replaced meanwhile. */
+/** The running executable, even if an upgrade has replaced its file. */
 function runningProgram(program: string, entry: readonly string[]): string {
   const running = '/proc/self/exe'
   return entry.length === 0 && existsSync(running) ? running : program
 }
 
-/** As shells tell it, and commands that clean up on the way out. */
+/** The exit code of a process that ended after SIGTERM: 128 + 15. */
 const STOPPED = 143
 
 type Ended = Pick<Bun.Subprocess, 'exitCode' | 'signalCode'>
@@ -66,11 +65,11 @@ function endOf({ exitCode, signalCode }: Ended, errors: string): BackupEnd {
   if (exitCode === 0) return { state: 'ended', said: null }
   if (signalCode === 'SIGTERM' || exitCode === STOPPED) return { state: 'stopped' }
   if (signalCode === null) return { state: 'ended', said: lastWords(errors) ?? `It ended with ${exitCode}.` }
-  const said = `It was ended by ${signalCode}: see the log of the system for the reason, such as too little memory.`
+  const said = `It was killed by ${signalCode}. Look for the reason, such as too little memory, in the system log.`
   return { state: 'ended', said }
 }
 
-/** The last line of the command, not of a stack. */
+/** Returns the last message of the command without its stack trace. */
 function lastWords(errors: string): string | null {
   const lines = errors.trimEnd().split('\n')
   const line = lines.findLast((one) => one.startsWith('oncebox: ')) ?? lines.at(-1) ?? ''

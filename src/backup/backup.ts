@@ -1,4 +1,4 @@
-// Makes a backup of a data folder, beside its server or without one, for the command line.
+// Makes a backup of a data folder, whether or not its server is running. Used by the command line.
 
 import { existsSync } from 'node:fs'
 import { version } from '../../package.json'
@@ -29,7 +29,7 @@ import { type Seal, sealStream } from './sealing.ts'
 
 export type { Seal }
 
-/** What a backup needs to know of the settings. */
+/** The settings that a backup depends on, and the ones it records. */
 export type BackupSettings = {
   keyFile: string | null
   tlsAuthorityKey: string | null
@@ -39,31 +39,31 @@ export type BackupSettings = {
 
 export type BackupWish = BackupSettings & {
   dataDir: string
-  /** The path of a new file; null for `writeOutput`. */
+  /** The path of a new file. Null writes the backup to `writeOutput`. */
   file: string | null
-  /** Null does not encrypt the backup. */
+  /** Null leaves the backup unencrypted. */
   seal: Seal | null
 }
 
 export type BackupPorts = {
   now: Now
-  /** Receives a backup that goes to no file. */
+  /** Receives the backup if it is not written to a file. */
   writeOutput: (piece: Uint8Array) => Promise<void>
-  /** Called before the database is copied, with its size. The copy blocks the event loop. */
+  /** Called before the database is copied, with its size in bytes. The copy blocks the event loop. */
   onCopying?: (bytes: number) => void
-  /** Called often, once the backup is being written. */
+  /** Called for every piece written. Throttle before printing. */
   onProgress: (done: number, total: number) => void
 }
 
-/** Whose settings are in the backup. */
+/** The origin of the settings in the backup. */
 export type SettingsFrom = 'server' | 'last server' | 'command line'
 
 export type BackupReport = Awaited<ReturnType<typeof backUp>>
 
 /**
- * `leftOut` tells how many rows of the database are missing from the backup, because they are damaged. Throws
- * `conflict` or `disk_full`, and then leaves nothing behind. All that it writes to the data folder is a copy
- * of the database without what opens pushes. The copy has no name and disappears when the process ends.
+ * Makes a backup. `leftOut` counts the damaged rows that are missing from it. Throws `conflict` or
+ * `disk_full`, and then leaves no file behind. Writes nothing to the data folder but a temporary copy of the
+ * database without the secrets that open pushes; it is unlinked at once, so it disappears with the process.
  */
 export async function backUp(wish: BackupWish, ports: BackupPorts) {
   const { dataDir, file, seal } = wish
@@ -72,18 +72,18 @@ export async function backUp(wish: BackupWish, ports: BackupPorts) {
   const target = file === null ? null : await openDestination(file)
   closing.defer(() => target?.abort())
   const madeAt = new Date(ports.now()).toISOString()
-  const taken = asOwner(dataDir, () => take(wish, ports))
-  const { source, inEffect, key, tlsAuthority } = taken
+  const contents = asOwner(dataDir, () => readFolder(wish, ports))
+  const { source, inEffect, key, tlsAuthority } = contents
   closing.defer(source.close)
   const { pushes, accounts, leftOut } = source
   const { settingsFrom, minFreeSpace } = inEffect
-  const members = await listMembers(taken)
+  const members = await listMembers(contents)
   const manifest = createManifest({ version, madeAt }, members)
   const total = estimateBytes(members)
   if (file !== null) requireRoom(file, { bytes: total, dataDir, spare: minFreeSpace })
   const stream = writeBackup(manifest, members)
   const sealed = seal === null ? stream : await sealStream(stream, seal)
-  const bytes = await pour(sealed, { target, total, ports })
+  const bytes = await writeAll(sealed, { target, total, ports })
   return {
     ...{ file, bytes, isSealed: seal !== null, manifest, settingsFrom, pushes, accounts, leftOut },
     key: key.state,
@@ -91,16 +91,16 @@ export async function backUp(wish: BackupWish, ports: BackupPorts) {
   }
 }
 
-/** Everything that comes from the folder. Only the database is too large to keep in memory. */
-type Taken = {
+/** The contents of the data folder. All but the database are small enough to keep in memory. */
+type FolderContents = {
   inEffect: ReturnType<typeof settingsInEffect>
   source: BackupSource
   key: BackedUpKey
   tlsAuthority: BackedUpKey | { state: 'unsealed' }
 }
 
-/** The TLS authority goes only into encrypted backups: who has its key can pose as this server. */
-function take(wish: BackupWish, { onCopying = () => undefined }: BackupPorts): Taken {
+/** Leaves the TLS authority out of unencrypted backups, because its key allows impersonating this server. */
+function readFolder(wish: BackupWish, { onCopying = () => undefined }: BackupPorts): FolderContents {
   const { dataDir, seal } = wish
   const inEffect = settingsInEffect(wish)
   const { minFreeSpace, keyFile, tlsAuthorityKey } = inEffect
@@ -111,7 +111,7 @@ function take(wish: BackupWish, { onCopying = () => undefined }: BackupPorts): T
   return { inEffect, source, key, tlsAuthority }
 }
 
-async function listMembers({ inEffect, source, key, tlsAuthority }: Taken): Promise<MemberSource[]> {
+async function listMembers({ inEffect, source, key, tlsAuthority }: FolderContents): Promise<MemberSource[]> {
   const { settingsFrom, settings } = inEffect
   const described = `${JSON.stringify({ from: settingsFrom, settings }, null, 2)}\n`
   const authority = tlsAuthority.state === 'included' ? tlsAuthority.bytes : null
@@ -123,7 +123,7 @@ async function listMembers({ inEffect, source, key, tlsAuthority }: Taken): Prom
   ]
 }
 
-/** Flags that are given win over what the server of the folder has noted. */
+/** Flags of this command take precedence over the settings that the folder's server has noted. */
 function settingsInEffect({
   dataDir,
   ...given
@@ -141,10 +141,13 @@ function settingsInEffect({
   }
 }
 
-type Pouring = { target: Destination | null; total: number; ports: BackupPorts }
+type Output = { target: Destination | null; total: number; ports: BackupPorts }
 
-/** Resolves to the number of bytes written, once the file is complete or the reader has them. */
-async function pour(stream: ReadableStream<Uint8Array>, { target, total, ports }: Pouring): Promise<number> {
+/** Resolves to the number of bytes, once the file is complete or the output has taken them all. */
+async function writeAll(
+  stream: ReadableStream<Uint8Array>,
+  { target, total, ports }: Output,
+): Promise<number> {
   const { writeOutput, onProgress } = ports
   const write = target?.write ?? writeOutput
   const relieve = createRelieve(() => Bun.gc(true))

@@ -1,4 +1,4 @@
-// The backups that a server makes by itself: a timer, the process that makes one, and how the last one went.
+// Scheduled backups of a server: the timer, the child process, and the outcome of the last backup.
 
 import { delayAtStart, graceOf, longestBackup, type MadeBackup, retryDelay } from '../domain/backup-plan.ts'
 import { conflict } from '../domain/errors.ts'
@@ -10,13 +10,13 @@ import type { BackupChild } from './backup-child.ts'
 
 export type BackupPlan = {
   folder: string
-  /** Milliseconds from the beginning of one to that of the next. */
+  /** Milliseconds between the starts of two backups. */
   every: number
-  /** How many stay. */
+  /** How many backups to keep. */
   keep: number
-  /** Public keys; without any, everybody who has a backup can read it. */
+  /** Public keys to encrypt for. If empty, backups are not encrypted. */
   recipients: readonly string[]
-  /** Whether whoever reads them has the instance key: it is in them, and they are not encrypted. */
+  /** Whether the backups contain the instance key unencrypted. */
   showsKey: boolean
 }
 
@@ -24,10 +24,10 @@ export type BackupStatus = ReturnType<Backups['status']>
 
 export type BackupsOptions = {
   plan: BackupPlan
-  /** What the data folder notes of the last good one in this folder. Throws nothing. */
+  /** Resolves to the last good backup in this folder, as noted in the data folder. Never rejects. */
   readLast: () => Promise<MadeBackup | null>
   startChild: () => BackupChild
-  /** Called with the first failure after a start or a good backup, and not while it goes on. */
+  /** Called for the first failure after a start or a good backup, not for the failures that follow it. */
   onFailing: () => void
   now: Now
   uptime: Uptime
@@ -36,33 +36,34 @@ export type BackupsOptions = {
 
 export type Backups = Awaited<ReturnType<typeof createBackups>>
 
-const LOOK_MS = SECOND
-/** For a process to clean up after itself, and to be gone once it was killed. */
+const TICK_MS = SECOND
+/** Time to clean up after SIGTERM. */
 const GRACE_MS = 2 * SECOND
+/** Time to exit after SIGKILL. */
 const KILL_MS = SECOND
 
-type Running = { child: BackupChild; at: number; up: number }
+type RunningBackup = { child: BackupChild; at: number; up: number }
 
 export async function createBackups(options: BackupsOptions) {
   const { plan, readLast, startChild, now, uptime, log } = options
   const { folder, every } = plan
   const limit = formatLength(longestBackup(every))
   let last = await readLast()
-  /** When the next good one is due, and when the next is tried. */
+  // Uptimes: when the next good backup is due, and when the next attempt starts.
   let expectedUp = uptime() + delayAtStart({ last: last?.at ?? null, now: now(), every })
   let dueUp = expectedUp
-  let running: Running | null = null
-  /** The last one, unless it was made good; `said` is a sentence in English. */
+  let running: RunningBackup | null = null
+  /** The last failure, null after a good backup. `said` is an English sentence. */
   let failure: { at: number; said: string } | null = null
-  /** Since the server started, and since the last good one. */
+  // Failures since the server started, and since the last good backup.
   let [failures, inARow] = [0, 0]
   let report: JobReport | null = null
   let timer: Timer | undefined
   let stopping: Promise<void> | null = null
 
-  const isLate = ({ up }: Running) => uptime() - up >= longestBackup(every)
+  const isLate = ({ up }: RunningBackup) => uptime() - up >= longestBackup(every)
 
-  /** Starts no second process beside one that cannot be ended. */
+  /** Never starts a second child while one is running, even if that one cannot be killed. */
   function tick(): void {
     if (running === null && uptime() >= dueUp) void make()
     else if (running !== null && isLate(running)) running.child.kill('SIGKILL')
@@ -78,8 +79,8 @@ export async function createBackups(options: BackupsOptions) {
     if (stopping !== null) return
     if (found !== null && found.name !== last?.name) made(found, round.up)
     else if (isLate(round))
-      failed(`It was not done within ${limit}. Check the disk or the network of ${folder}.`)
-    else if (end.state === 'stopped') setBack()
+      failed(`It did not finish within ${limit}. Check the disk or the network of ${folder}.`)
+    else if (end.state === 'stopped') postpone()
     else failed(end.said ?? 'It left no backup.')
     if (end.state === 'ended' && end.said !== null && failure === null) log.warn({ folder }, end.said)
   }
@@ -98,7 +99,7 @@ export async function createBackups(options: BackupsOptions) {
     report?.did()
   }
 
-  function setBack(): void {
+  function postpone(): void {
     inARow += 1
     dueUp = uptime() + retryDelay(inARow, every)
   }
@@ -108,12 +109,12 @@ export async function createBackups(options: BackupsOptions) {
     if (failure === null) options.onFailing()
     failure = { at: now(), said }
     failures += 1
-    setBack()
-    const told = `no backup was made in ${folder}: ${said} It is tried again by itself.`
-    report?.failed(conflict(told), { isTold })
+    postpone()
+    const message = `could not make a backup in ${folder}: ${said} It will be retried automatically.`
+    report?.failed(conflict(message), { isTold })
   }
 
-  /** Within seconds, whatever the disk does. */
+  /** Resolves within seconds, even if the disk hangs. */
   async function stop(): Promise<void> {
     clearInterval(timer)
     if (running === null) return
@@ -126,7 +127,7 @@ export async function createBackups(options: BackupsOptions) {
     await isGone(KILL_MS)
   }
 
-  /** `making` is when the one that is being made began; `nextAt` is null meanwhile. */
+  /** `making`: when the running backup started, or null. `nextAt` is null while one is running. */
   function status() {
     return {
       ...plan,
@@ -141,7 +142,7 @@ export async function createBackups(options: BackupsOptions) {
     name: 'backup',
     start: (given) => {
       report = given
-      timer = setInterval(tick, LOOK_MS)
+      timer = setInterval(tick, TICK_MS)
     },
     stop: () => {
       stopping ??= stop()
@@ -151,20 +152,20 @@ export async function createBackups(options: BackupsOptions) {
   return {
     job,
     status,
-    /** Begins one at once, unless one is being made. The log tells who asked for it. */
+    /** Starts a backup at once unless one is running. Logs the account that asked for it. */
     makeNow: (by: { accountId: number }): void => {
-      log.info(by, 'an administrator asked for a backup')
+      log.info(by, 'an administrator requested a backup')
       void make()
     },
   }
 }
 
-/** Times, sizes and names with them differ each time. */
+/** Drops the numbers, so that two messages that differ only in times and sizes count as one reason. */
 function reasonIn(said: string): string {
   return said.replace(/\d+(\.\d+)?/g, '')
 }
 
-/** Nothing is told of a last one while there is none. */
+/** Gauges of the last backup have no value until there is one. */
 export function createBackupGauges(status: () => BackupStatus): Gauged[] {
   const ofLast = (name: string, help: string, read: (last: MadeBackup) => number): Gauged => ({
     ...{ name: `oncebox_backup_last_${name}`, help },

@@ -1,4 +1,4 @@
-// Writes a backup to a new file, under another name until it is complete and on the disk.
+// Writes a backup to a new file, under a temporary name until it is complete and synced to the disk.
 
 import {
   closeSync,
@@ -23,12 +23,12 @@ import { atStep } from '../store/durable-steps.ts'
 import { syncFolder } from '../store/folder/durable-files.ts'
 import { explainWriting, MAKE_ROOM } from './refusals.ts'
 
-/** Synchronizes after so many bytes, so that other processes never wait for more than these at the disk. */
+/** Calls fdatasync after this many bytes, so that other processes never wait for more than these. */
 const FLUSH_BYTES = 2 * 1024 * 1024
 
 /**
- * An unfinished backup to which nothing was written for so long is of a process that was killed, wherever
- * that ran.
+ * An unfinished backup that was not written to for this long was left by a process that was killed, on this
+ * machine or another.
  */
 const LEFT_AFTER_MS = 10 * MINUTE
 const PART = /\.oncebox-\d+\.part$/
@@ -64,7 +64,7 @@ export async function openDestination(path: string) {
   }
 
   async function writeAll(piece: Uint8Array): Promise<void> {
-    // A write to a disk that is nearly full may take a part only.
+    // A write to a nearly full disk may be partial.
     for (let at = 0; at < piece.length; )
       at += (await writePiece(file, piece, at, piece.length - at, null)).bytesWritten
     unflushed += piece.length
@@ -76,7 +76,7 @@ export async function openDestination(path: string) {
   return {
     abort,
     write: (piece: Uint8Array) => explained(path, () => writeAll(piece)),
-    /** Gives the complete file its name, once it is on the disk. */
+    /** Syncs the complete file, then gives it its name. */
     finish: () =>
       explained(path, () => {
         atStep('before the backup is on the disk')
@@ -89,18 +89,19 @@ export async function openDestination(path: string) {
   }
 }
 
-/** Refuses symbolic links too, also broken ones. */
+/** Refuses symlinks too, even dangling ones. */
 function requireNothingAt(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return
   const remedy = found.isDirectory()
     ? `Name a file in it, such as ${join(path, 'oncebox-backup.tar')}`
     : 'Name a new file, or use - and ">" for a pipe'
-  throw conflict(`${path} exists, and a backup overwrites nothing. ${remedy}.`)
+  throw conflict(`${path} exists, and a backup never overwrites a file. ${remedy}.`)
 }
 
 /**
- * By the clock of the disk. What cannot be removed stays: somebody else may have put it into a shared folder.
+ * Removes left-over unfinished backups. Judges their age by the clock of the disk. Skips those that cannot be
+ * removed: in a shared folder they may belong to another user.
  */
 function removeLeft(own: string): void {
   const folder = dirname(own)
@@ -110,19 +111,19 @@ function removeLeft(own: string): void {
     try {
       if (now - lstatSync(part).mtimeMs > LEFT_AFTER_MS) unlinkSync(part)
     } catch {
-      // A folder, the file of another user, or gone meanwhile.
+      // A folder, another user's file, or already removed.
     }
   }
 }
 
-/** Fails if somebody else has made a file of that name meanwhile. */
+/** Throws EEXIST if another process has created the file meanwhile. */
 function giveName(unfinished: string, path: string): void {
   try {
     linkSync(unfinished, path)
     atStep('before the backup loses its other name')
     rmSync(unfinished, { force: true })
   } catch (cause) {
-    // Not every disk knows links.
+    // Some file systems have no hard links.
     if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw cause
     renameSync(unfinished, path)
   }
@@ -130,8 +131,8 @@ function giveName(unfinished: string, path: string): void {
 }
 
 /**
- * Throws `disk_full` unless the disk can take so many bytes. On the disk of the data folder, `spare` must
- * stay free.
+ * Throws `disk_full` unless the disk has room for these bytes. On the disk of the data folder, `spare` bytes
+ * must stay free.
  */
 export function requireRoom(
   path: string,
@@ -143,7 +144,7 @@ export function requireRoom(
   const kept = isSameDisk ? spare : 0
   const free = bavail * bsize
   if (free - kept >= bytes) return
-  const reason = kept > 0 ? ', and --min-free-space of the server is kept there' : ''
+  const reason = kept > 0 ? ', and the --min-free-space of the server must stay free there' : ''
   throw new DomainError(
     'disk_full',
     `The disk of ${path} has no room for this backup of ${mib(bytes)} MiB: ${mib(free)} MiB are free${reason}. Nothing was kept. ${MAKE_ROOM}`,
@@ -154,7 +155,7 @@ function mib(bytes: number): string {
   return (bytes / 1024 / 1024).toFixed(1)
 }
 
-/** Explains errors of the system with the path. DomainErrors pass. */
+/** Turns system errors into a DomainError that names the path. Other errors pass through. */
 async function explained<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()

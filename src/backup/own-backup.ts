@@ -1,6 +1,5 @@
-// Makes a backup in the folder of --backup-dir, which holds this data folder's own: `oncebox backup` without
-// FILE, and what a server starts on its timer. The folder may hold files of other servers and of people,
-// which nothing here touches.
+// Makes a backup in --backup-dir and removes the surplus ones: `oncebox backup` without FILE, and scheduled
+// backups. Other files in that folder, such as backups of other servers, are never touched.
 
 import { constants, existsSync } from 'node:fs'
 import { access, mkdir, readdir, rm, stat } from 'node:fs/promises'
@@ -18,13 +17,13 @@ import { explainWriting, remedyFor } from './refusals.ts'
 
 export type OwnBackupWish = Omit<BackupWish, 'file'> & {
   folder: string
-  /** How many stay. */
+  /** How many backups to keep. */
   keep: number
 }
 
 /**
- * Throws `conflict` for a folder whose disk is not mounted, what `backUp` throws, and `conflict` when the
- * backup is made but an old one cannot be removed.
+ * Throws like `backUp`; `conflict` if the disk of the folder is not mounted; `conflict` if the backup was
+ * made but an old one cannot be removed.
  */
 export async function backUpInFolder(wish: OwnBackupWish, ports: BackupPorts): Promise<BackupReport> {
   try {
@@ -38,33 +37,33 @@ async function makeNext(wish: OwnBackupWish, ports: BackupPorts): Promise<Backup
   const { folder, keep, ...rest } = wish
   const { dataDir, seal } = rest
   const begun = performance.now()
-  // Root makes them as the server does, which has to remove them later.
+  // Run by root, this must create files that the server can remove later.
   if (existsSync(dataDir)) becomeOwner(dataDir)
   requireDataFolder(dataFolder(dataDir))
   const note = await readBackupNote(dataDir)
   await prepareFolder({ folder, dataDir, note })
-  // A backup that is complete when the process is killed must bear a mark that the next one knows.
+  // Save the mark first: if the process is killed now, the next backup must recognize this one.
   if (note.last === null) await writeBackupNote(dataDir, note)
   const at = ports.now()
   const name = await newName(folder, { at, mark: note.mark, isSealed: seal !== null })
   const file = join(folder, name)
   const report = await backUp({ ...rest, file }, ports)
-  // When the database is damaged, the earlier ones may hold what this one has lost.
+  // If the database is damaged, earlier backups may contain the rows that this one lacks.
   const most = report.leftOut > 0 ? Number.POSITIVE_INFINITY : keep
   const own = ownBackups(await readdir(folder), note.mark)
   const surplus = surplusBackups(own, { made: name, keep: most })
-  const told = await Promise.all(surplus.map((old) => remove(join(folder, old))))
-  const failures = told.filter((why) => why !== null)
+  const reasons = await Promise.all(surplus.map((old) => remove(join(folder, old))))
+  const failures = reasons.filter((why) => why !== null)
   const kept = own.length - surplus.length + failures.length
   const isSameDisk = await isOnOneDisk(folder, dataDir)
   const durationMs = Math.round(performance.now() - begun)
   const last = { folder, name, at, bytes: report.bytes, durationMs, kept, isSameDisk }
   await writeBackupNote(dataDir, { ...note, last })
   if (failures.length === 0) return report
-  throw conflict(`The backup ${file} is made, but ${failures[0]}. Remove it yourself.`)
+  throw conflict(`The backup ${file} was made, but ${failures[0]}. Remove it yourself.`)
 }
 
-/** Why the old backup stays; null when it is gone. */
+/** Resolves to the reason why the backup could not be removed, or null if it was. */
 async function remove(path: string): Promise<string | null> {
   try {
     await rm(path, { force: true })
@@ -74,7 +73,7 @@ async function remove(path: string): Promise<string | null> {
   }
 }
 
-/** One that nothing has: a clock that stands still would give two backups one name. */
+/** Returns an unused name: two backups within one second of the clock would get the same. */
 async function newName(
   folder: string,
   backup: { at: number; mark: string; isSealed: boolean },
@@ -85,7 +84,7 @@ async function newName(
   return backupName({ ...backup, at })
 }
 
-/** Makes a folder that is missing at its first use. Throws `conflict` if it cannot be used. */
+/** Creates the folder before the first backup. Throws `conflict` if it cannot be used. */
 async function prepareFolder(own: OwnFolder): Promise<void> {
   const { folder, dataDir } = own
   for (const path of [folder, join(folder, 'backup')]) refuseInside(dataDir, path)
@@ -94,24 +93,24 @@ async function prepareFolder(own: OwnFolder): Promise<void> {
   if (fault !== null) throw conflict(`${fault.said} ${fault.remedy}`)
 }
 
-/** Whether the last backup went there. */
+/** Whether the last backup was made in this folder. */
 export function isUsed({ folder, note }: Pick<OwnFolder, 'folder' | 'note'>): boolean {
   return note.last?.folder === folder
 }
 
 export type OwnFolder = { folder: string; dataDir: string; note: BackupNote }
 
-/** Sentences, for a command and for the doctor. */
+/** Why a folder cannot take backups, in sentences for the command and for the doctor. */
 export type FolderFault = { said: string; remedy: string; isMissing: boolean }
 
-/** Why no backup can go there; null when one can. Changes nothing. A disk that hangs holds it for as long. */
+/** Resolves to null if the folder can take backups. Read-only. Does not resolve while the disk hangs. */
 export async function findFolderFault(own: OwnFolder): Promise<FolderFault | null> {
   const { folder, dataDir, note } = own
   try {
     await readdir(folder)
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     if (!isUsed(own) || note.last?.isSameDisk || !(await isOnOneDisk(folder, dataDir))) return null
-    const said = `${folder} is on the disk of the data now, and the last backup went to another disk.`
+    const said = `${folder} is now on the disk of the data, but the last backup went to another disk.`
     return { said, remedy: 'Mount its disk, or name another folder with --backup-dir.', isMissing: false }
   } catch (cause) {
     const said = `${folder} cannot take backups: ${reasonOf(cause)}.`

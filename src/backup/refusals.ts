@@ -1,14 +1,14 @@
-// Why a backup is refused or cannot be written, in words that name its file.
+// Errors for a backup that is refused or cannot be written. All of them name the file.
 
 import { conflict, DomainError } from '../domain/errors.ts'
 import { codeOf, explainSystemError } from '../domain/system-errors.ts'
 
-/** For a backup that was changed after it was made. */
+/** The error for a backup that was changed after it was made. */
 export function damagedBackup(file: string, why: string): DomainError {
   return conflict(`The backup ${file} is damaged or was altered: ${why}.`)
 }
 
-/** For files that are no backup or of a later version, and for keys that do not fit. */
+/** The error for a file that is not a backup or from a later version, and for a wrong key. */
 export function unfitBackup(file: string, why: string): DomainError {
   return conflict(`${file} cannot be used as a backup: ${why}.`)
 }
@@ -16,7 +16,7 @@ export function unfitBackup(file: string, why: string): DomainError {
 const FULL = /^(ENOSPC|EDQUOT|EFBIG)$/
 const REASONS: Record<string, string> = {
   ENOENT: 'its folder does not exist (any more)',
-  EEXIST: 'somebody else has made it meanwhile, and a backup overwrites nothing',
+  EEXIST: 'another process has created it meanwhile, and a backup never overwrites a file',
 }
 
 export const MAKE_ROOM = 'Make room there, take a larger disk, or lower --backup-keep.'
@@ -32,12 +32,12 @@ const REMEDIES: Record<string, string> = {
   EEXIST: 'Name a new file.',
 }
 
-/** What to do when the system refuses to write a backup. */
+/** Returns the remedy for a system error on writing a backup. */
 export function remedyFor(cause: unknown): string {
   return REMEDIES[codeOf(cause)] ?? 'Check the disk, or the network that it is on.'
 }
 
-/** In words that name the path. Passes what is no error of the system. */
+/** Turns a system error into a DomainError that names the path. Returns any other cause unchanged. */
 export function explainWriting(path: string, cause: unknown): unknown {
   const code = codeOf(cause)
   const reason = REASONS[code] ?? explainSystemError(cause)

@@ -1,5 +1,5 @@
-// `oncebox restore`: makes a new data folder of a backup. Everything that was live has expired in it, and the
-// pushes of accounts have fresh links.
+// `oncebox restore`: creates a new data folder from a backup. In it, every live push is expired and every
+// owned push has a new link.
 
 import { writeFileSync } from 'node:fs'
 import { version } from '../../package.json'
@@ -17,7 +17,7 @@ import { becomeOwner } from '../store/folder/ownership.ts'
 import type { EndLive } from '../store/opening/restored-store.ts'
 import {
   type BackupToRead,
-  type Examined,
+  type Examination,
   examine,
   explainFull,
   type RestoringPorts,
@@ -30,31 +30,31 @@ export type RestoreWish = BackupToRead & { dataDir: string }
 export type Decision = { apiTokens: 'keep' | 'revoke' }
 
 export type RestorePorts = RestoringPorts & {
-  /** Asks the person; throws to restore nothing. */
+  /** Asks the operator. Throws to cancel the restore. */
   decide: (plan: RestorePlan) => Promise<Decision>
 }
 
-/** What a restore would do; nothing is done yet. */
+/** The facts shown to the operator before anything is restored. */
 export type RestorePlan = VerifiedBackup & {
   now: number
   /**
-   * When the server was last in use before the backup was made, and whether the clock here is behind that by
-   * more than a day.
+   * When the server was last used before the backup, and whether the clock here is more than a day behind
+   * that time.
    */
   lastUsed: number
   isClockBehind: boolean
 }
 
-export type Restored = Awaited<ReturnType<typeof change>>
+export type RestoreReport = Awaited<ReturnType<typeof change>>
 
 /**
- * Throws `conflict` when the backup cannot be restored or something is in its place already: then nothing was
- * changed.
+ * Throws `conflict` if the backup cannot be restored or the data folder is not empty. Nothing is changed
+ * then.
  */
-export async function restoreBackup(wish: RestoreWish, ports: RestorePorts): Promise<Restored> {
+export async function restoreBackup(wish: RestoreWish, ports: RestorePorts): Promise<RestoreReport> {
   const { dataDir } = wish
   requireVacant(dataDir)
-  // Opened as the user who runs this, who may be another one than the owner of the folder.
+  // Open before becomeOwner(): perhaps only the invoking user may read the backup.
   const source = await wish.open()
   try {
     becomeOwner(dataDir)
@@ -67,9 +67,9 @@ export async function restoreBackup(wish: RestoreWish, ports: RestorePorts): Pro
   }
 }
 
-type Filling = { wish: RestoreWish; ports: RestorePorts; source: AsyncIterable<Uint8Array> }
+type RestoreSource = { wish: RestoreWish; ports: RestorePorts; source: AsyncIterable<Uint8Array> }
 
-async function fill(folder: NewFolder, { wish, ports, source }: Filling): Promise<Restored> {
+async function fill(folder: NewFolder, { wish, ports, source }: RestoreSource): Promise<RestoreReport> {
   const { path, key, tlsAuthority } = folder.unfinished
   const backup = await examine(source, { ...wish, ...ports, folder: path, place: wish.dataDir })
   atStep('after the backup was read')
@@ -82,13 +82,16 @@ async function fill(folder: NewFolder, { wish, ports, source }: Filling): Promis
   return restored
 }
 
-/** Asks, and makes the database what a server finds at its first start. */
-async function change({ told, store, keyring, members }: Examined, { wish, ports }: Omit<Filling, 'source'>) {
+/** Asks the operator, expires every live push, and revokes the API tokens if that was the answer. */
+async function change(
+  { facts, store, keyring, members }: Examination,
+  { wish, ports }: Omit<RestoreSource, 'source'>,
+) {
   const { decide, onProgress } = ports
   if (keyring === null) throw withoutKey(wish.file)
   const now = ports.now()
   const lastUsed = store.lastUsed()
-  const decision = await decide({ ...told, now, lastUsed, isClockBehind: lastUsed - now > DAY })
+  const decision = await decide({ ...facts, now, lastUsed, isClockBehind: lastUsed - now > DAY })
   atStep('before pushes are ended')
   const lost = await store.endLive({
     now: Math.max(ports.now(), lastUsed),
@@ -101,12 +104,12 @@ async function change({ told, store, keyring, members }: Examined, { wish, ports
   return {
     ...decision,
     settings: changedSettings(String(members.get('settings.json'))),
-    content: told.content,
+    content: facts.content,
     lost,
   }
 }
 
-/** No link is in a backup, so each push gets a fresh one, which opens nothing. */
+/** Backups contain no links, so each push gets a new one, which opens nothing. */
 function createRelink(keyring: Keyring): EndLive['relink'] {
   const { sealing } = keyring
   return ({ lookup: pushId, ownerId, name, note, request }) => {
@@ -124,32 +127,31 @@ function createRelink(keyring: Keyring): EndLive['relink'] {
 
 function withoutKey(file: string): DomainError {
   return conflict(
-    `The instance key is not in ${file}: name the key file that the server used with --key-file. Nothing was restored.`,
+    `${file} does not contain the instance key. Name the key file of its server with --key-file. Nothing was restored.`,
   )
 }
 
 /**
- * A setting that was in effect when the backup was made, and that the restored server does not have by
- * itself.
+ * A setting of the former server that is not in the restored data folder: the operator has to set it again.
  */
 export type FormerSetting = {
   flag: string
-  /** Null for a secret, which is in no backup. */
+  /** Null for a secret, because backups contain none. */
   value: string | null
 }
 
-/** These are where the restored folder is, and not where the former one was. */
-const OF_THE_PLACE = ['data-dir', 'key-file']
+/** Settings that describe the new machine, not the former one. */
+const OF_THE_MACHINE = ['data-dir', 'key-file']
 /** Meant for one start of the former server. */
 const OF_ONE_START = ['accept-clock', 'accept-move', 'accept-database']
 const HIDDEN = '(hidden)'
 
-/** Those that somebody gave. Anything but such a list of settings is read as none. */
+/** Returns the settings that were set explicitly; [] if the text is not a settings list. */
 export function changedSettings(text: string): FormerSetting[] {
   const { settings } = membersOf(text)
   const noted = Array.isArray(settings) ? settings.filter(isNotedSetting) : []
   return noted
     .filter(({ flag, from }) => from !== 'default' && /^[a-z][a-z0-9-]{0,63}$/.test(flag))
-    .filter(({ flag }) => ![...OF_THE_PLACE, ...OF_ONE_START].includes(flag))
+    .filter(({ flag }) => ![...OF_THE_MACHINE, ...OF_ONE_START].includes(flag))
     .map(({ flag, value }) => ({ flag, value: value === HIDDEN ? null : value }))
 }

@@ -1,5 +1,5 @@
-// Backups wrapped in age (https://age-encryption.org/v1), for recipients or a passphrase. The program `age`
-// opens them too.
+// Encrypts backups with age (https://age-encryption.org/v1) for recipients or a passphrase, and decrypts
+// them. The program `age` can decrypt them too.
 
 import type { Decrypter } from 'age-encryption'
 import { identitiesIn } from '../domain/age-recipient.ts'
@@ -10,7 +10,7 @@ import { streamFrom } from './streams.ts'
 
 export type Seal = { recipients: readonly string[] } | { passphrase: string }
 
-/** What it takes to open a backup. */
+/** How a backup is encrypted. */
 export type SealKind = 'none' | 'passphrase' | 'recipients'
 
 const HEADER_END = '\n--- '
@@ -19,10 +19,10 @@ const ARMOR = '-----BEGIN AGE ENCRYPTED FILE-----'
 /** Enough for dozens of recipients. */
 const MAX_HEADER_BYTES = 64 * 1024
 
-/** Loaded only when needed, because it takes its time and most commands never seal or open a backup. */
+/** Loads the library late, because that is slow and most commands never need it. */
 const loadAge = () => import('age-encryption')
 
-/** A passphrase takes a second or two and 256 MiB of memory (scrypt at the cost that age chose). */
+/** Encrypts a stream. A passphrase takes a second or two and 256 MiB of memory (scrypt as in age). */
 export async function sealStream(
   plain: ReadableStream<Uint8Array>,
   seal: Seal,
@@ -34,7 +34,7 @@ export async function sealStream(
     else for (const recipient of seal.recipients) encrypter.addRecipient(recipient)
     return await encrypter.encrypt(plain)
   } catch (cause) {
-    // A key can have a right checksum and be no point of its curve.
+    // A key with a valid checksum need not be a point on its curve.
     const message = cause instanceof Error ? cause.message : String(cause)
     throw conflict(`The backup cannot be encrypted for one of the public keys: ${message}.`)
   }
@@ -43,24 +43,24 @@ export async function sealStream(
 /** A file with secret keys of age, and its text. */
 export type IdentityFile = { path: string; text: string }
 
-/** What the person has given, or can be asked for. */
-export type Opening = {
+/** The operator's keys and passphrase for decrypting a backup. */
+export type BackupCredentials = {
   identities: readonly IdentityFile[]
-  /** From a file; null to ask for it. */
+  /** Read from a file. Null to ask for it. */
   passphrase: string | null
-  /** Called when the backup turns out to need it. Throws when there is nobody to ask. */
+  /** Called if the backup is encrypted with a passphrase. Throws without a terminal to ask at. */
   askPassphrase: () => Promise<string>
 }
 
 export type OpenedBackup = { seal: SealKind; tar: ReadableStream<Uint8Array> }
 
 /**
- * `file` names the backup in refusals. Throws `conflict` when it is no backup, or what was given does not
- * open it. Alterations are noticed while the result is read.
+ * Throws `conflict`, naming `file`, if it is not a backup or the credentials do not decrypt it. Alterations
+ * are detected later, while `tar` is read.
  */
 export async function openBackup(
   source: AsyncIterable<Uint8Array>,
-  { file, opening }: { file: string; opening: Opening },
+  { file, credentials }: { file: string; credentials: BackupCredentials },
 ): Promise<OpenedBackup> {
   const pieces = source[Symbol.asyncIterator]()
   try {
@@ -68,19 +68,19 @@ export async function openBackup(
     const seal = sealOf(first, file)
     const tar = streamFrom(joined(first, pieces))
     if (seal !== 'none')
-      return { seal, tar: await decrypt(tar, await createDecrypter(seal, { file, opening }), file) }
-    // An encrypted backup is not plain unless somebody has put another in its place.
-    const { identities, passphrase } = opening
+      return { seal, tar: await decrypt(tar, await createDecrypter(seal, { file, credentials }), file) }
+    // The operator expects an encrypted backup, so a plain one may be a forgery.
+    const { identities, passphrase } = credentials
     if (identities.length === 0 && passphrase === null) return { seal, tar }
     const flag = identities.length > 0 ? '--identity' : '--passphrase-file'
-    throw refuse(file, `is not encrypted. Leave ${flag} out if you trust this file all the same`)
+    throw refuse(file, `is not encrypted. Omit ${flag} if you trust this file anyway`)
   } catch (cause) {
     await pieces.return?.()
     throw cause
   }
 }
 
-/** The first pieces: more than the header of age, or enough to see that there is none. */
+/** Reads pieces until they contain the whole header of age, or show that there is none. */
 async function readHeader(pieces: AsyncIterator<Uint8Array>): Promise<Buffer> {
   let first = Buffer.alloc(0)
   while (first.length < MAX_HEADER_BYTES && !endsHeader(first)) {
@@ -103,24 +103,24 @@ function endsHeader(first: Buffer): boolean {
 
 function sealOf(first: Buffer, file: string): SealKind {
   const text = first.toString('latin1')
-  // A tar begins with a name.
+  // A tar begins with a file name, never with a zero byte.
   if (text === '' || text.startsWith('\0')) throw unfitBackup(file, 'it is empty')
   if (text.startsWith(ARMOR))
-    throw unfitBackup(file, 'it is an age file in letters (armored). Decode it first with: age --decrypt')
+    throw unfitBackup(file, 'it is an armored age file. Decode it first with: age --decrypt')
   if (!text.startsWith(MAGIC)) return 'none'
-  // The library reads the whole header into memory, however long it is.
+  // The library reads the header into memory without a limit.
   if (!text.includes(HEADER_END)) throw damagedBackup(file, 'the header of its encryption has no end')
   return text.startsWith('-> scrypt ', MAGIC.length) ? 'passphrase' : 'recipients'
 }
 
-/** Throws `conflict` when what was given is of the other kind. */
+/** Throws `conflict` if the credentials are of the wrong kind, such as keys for a passphrase. */
 async function createDecrypter(
   seal: 'passphrase' | 'recipients',
-  { file, opening }: { file: string; opening: Opening },
+  { file, credentials }: { file: string; credentials: BackupCredentials },
 ): Promise<Decrypter> {
   const { Decrypter } = await loadAge()
   const decrypter = new Decrypter()
-  const { identities, passphrase, askPassphrase } = opening
+  const { identities, passphrase, askPassphrase } = credentials
   if (seal === 'passphrase') {
     if (identities.length > 0)
       throw refuse(file, 'is encrypted with a passphrase: --identity does not open it')
@@ -135,7 +135,7 @@ async function createDecrypter(
   return decrypter
 }
 
-/** Throws `conflict` for a file that holds no keys. */
+/** Throws `conflict` if the file contains no keys, or other lines beside them. */
 export function addIdentities(decrypter: Decrypter, { path, text }: IdentityFile): void {
   const keys = identitiesIn(text)
   try {
@@ -156,8 +156,8 @@ async function decrypt(sealed: ReadableStream<Uint8Array>, decrypter: Decrypter,
     if (codeOf(cause) !== '') throw cause
     const message = cause instanceof Error ? cause.message : String(cause)
     if (!message.startsWith('no identity matched'))
-      throw damagedBackup(file, `its encryption does not open (${message})`)
-    throw unfitBackup(file, 'the passphrase is wrong, or none of the keys that were given opens it')
+      throw damagedBackup(file, `it cannot be decrypted (${message})`)
+    throw unfitBackup(file, 'the passphrase is wrong, or none of the keys decrypts it')
   }
 }
 

@@ -1,4 +1,4 @@
-// Bytes in pieces, each read only when it is asked for.
+// Streams of bytes that are read lazily, piece by piece.
 
 import { close, createReadStream, fstatSync, open } from 'node:fs'
 import { promisify } from 'node:util'
@@ -8,7 +8,7 @@ const PIECE_BYTES = 256 * 1024
 
 const [openFile, closeFile] = [promisify(open), promisify(close)]
 
-/** For libraries that take streams. A cancelled stream ends the pieces. */
+/** Returns the pieces as a stream. Cancelling it also ends the iteration of the pieces. */
 export function streamFrom(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]()
   return new ReadableStream<Uint8Array>(
@@ -28,15 +28,15 @@ export async function* piecesOf(...pieces: readonly Uint8Array[]): AsyncGenerato
   yield* pieces
 }
 
-/** Reads an open file from its beginning, and leaves it open. */
+/** Reads an open file from the beginning and leaves it open. */
 export function readOpen(file: number): AsyncIterable<Uint8Array> {
   return createReadStream('', { fd: file, start: 0, autoClose: false, highWaterMark: PIECE_BYTES })
 }
 
 /**
- * Opens a file or a pipe at once, and closes it once its reader has ended. Throws what the system says, with
- * the path. A plain descriptor, because a FileHandle that nobody reads to its end, as after a wrong
- * passphrase, would fail when it is collected.
+ * Opens a file or a pipe at once and closes it at the end of the iteration. Throws system errors with the
+ * path. Uses a plain descriptor: a FileHandle that is not read to its end, as after a wrong passphrase, would
+ * fail when it is garbage collected.
  */
 export async function readPath(path: string): Promise<AsyncIterable<Uint8Array>> {
   const file = await openFile(path, 'r')

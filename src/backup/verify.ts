@@ -1,6 +1,5 @@
-// `oncebox backup verify`, and what a restore does first: reads a backup, and puts its rows into a new
-// database. Of what the backup says of itself nothing is believed: every row passes the checks of the new
-// tables.
+// `oncebox backup verify`, and the first half of a restore: reads a backup and copies its rows into a new
+// database. A backup is untrusted input, so every row must pass the constraints of the new tables.
 
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -12,37 +11,34 @@ import type { Now } from '../domain/time.ts'
 import { readKeyFile } from '../store/folder/key-file.ts'
 import { openRestoredStore } from '../store/opening/restored-store.ts'
 import { type MemberName, readBackup } from './archive.ts'
-import { type Opening, openBackup } from './sealing.ts'
+import { type BackupCredentials, openBackup } from './sealing.ts'
 
 const VERIFY_PREFIX = 'oncebox-verify-'
 const DATABASE = 'oncebox.db'
-/** The database as it lies in the backup, until its rows are in the new one. */
+/** The database of the backup, until its rows are copied into the new one. */
 const UNPACKED = 'unpacked.db'
 
 export type BackupToRead = {
-  /** Names the backup in messages. */
+  /** The path of the backup, for messages. */
   file: string
   open: () => Promise<AsyncIterable<Uint8Array>>
-  /** Where the key lies that the backup does not hold; null for the one in the backup. */
+  /** The instance key's file; null to use the key in the backup. */
   keyFile: string | null
 }
 
-/**
- * `tempDir`: a folder on a disk of this machine, which takes two copies of the database for as long as this
- * runs.
- */
+/** `tempDir`: a folder with room for two temporary copies of the database. */
 export type VerifyWish = BackupToRead & { tempDir: string }
 
 export type RestoringPorts = {
   now: Now
-  opening: Opening
-  /** Told often. */
+  credentials: BackupCredentials
+  /** Called for every piece or row. Throttle before printing. */
   onProgress: (step: string, done: number, total: number) => void
 }
 
-export type VerifiedBackup = Examined['told']
+export type VerifiedBackup = Examination['facts']
 
-/** Proves that a backup could be restored. Throws `conflict` when it cannot. */
+/** Proves that a backup can be restored. Throws `conflict` if it cannot. */
 export async function verifyBackup(wish: VerifyWish, ports: RestoringPorts): Promise<VerifiedBackup> {
   const { tempDir } = wish
   const source = await wish.open()
@@ -50,9 +46,9 @@ export async function verifyBackup(wish: VerifyWish, ports: RestoringPorts): Pro
   const remove = () => rmSync(folder, { recursive: true, force: true })
   process.once('exit', remove)
   try {
-    const { told, store } = await examine(source, { ...wish, ...ports, folder, place: tempDir })
+    const { facts, store } = await examine(source, { ...wish, ...ports, folder, place: tempDir })
     store.close()
-    return told
+    return facts
   } catch (cause) {
     throw explainFull(cause, tempDir)
   } finally {
@@ -61,18 +57,18 @@ export async function verifyBackup(wish: VerifyWish, ports: RestoringPorts): Pro
   }
 }
 
-type Examining = BackupToRead &
+type ExamineOptions = BackupToRead &
   RestoringPorts & {
-    /** Empty, and nobody else can enter it. */
+    /** An empty folder that no other user can enter. */
     folder: string
-    /** Whose disk it is on, as the person knows it. */
+    /** The folder that the operator named, for messages: it is on the same disk. */
     place: string
   }
 
-export type Examined = Awaited<ReturnType<typeof examine>>
+export type Examination = Awaited<ReturnType<typeof examine>>
 
-/** Makes the new database in the folder. The caller closes the store. `members` are all but the database. */
-export async function examine(source: AsyncIterable<Uint8Array>, options: Examining) {
+/** Creates the new database in the folder. The caller closes the store. `members` excludes the database. */
+export async function examine(source: AsyncIterable<Uint8Array>, options: ExamineOptions) {
   const { file, folder, keyFile, now } = options
   const { seal, manifest, members } = await unpack(source, options)
   const from = join(folder, UNPACKED)
@@ -83,41 +79,41 @@ export async function examine(source: AsyncIterable<Uint8Array>, options: Examin
   const own = members.get('instance.key')
   const inside = own === undefined ? null : parseOwn(own.toString('utf8'), file)
   if (inside !== null) store.requireKeys({ keyring: inside, keyFile: `instance.key in ${file}` })
-  // A key file that is named decides, because the server will use that one.
+  // --key-file takes precedence over the key in the backup, because the server will use it.
   const outside = keyFile === null ? null : readKeyFile(keyFile)
   if (outside !== null && keyFile !== null) store.requireKeys({ keyring: outside, keyFile })
-  const told = {
-    /** `schema` is the version that the backup was made with. */
+  const facts = {
+    // `schema`: the schema version of the backup.
     ...{ seal, manifest, schema: store.schema, content: store.read(now()) },
     hasKeyFile: outside !== null,
     hasAuthority: members.has('tls-authority.pem'),
     hasKey: inside !== null,
   }
   closing.move()
-  return { told, store, keyring: outside ?? inside, members }
+  return { facts, store, keyring: outside ?? inside, members }
 }
 
 /**
- * Writes the database into the folder. The other members, which are small and may be secret, lie in no file
- * until they fit.
+ * Writes the database into the folder. Keeps the other members in memory until they are verified: they are
+ * small and may be secret.
  */
-async function unpack(source: AsyncIterable<Uint8Array>, options: Examining) {
-  const { file, folder, place, opening, onProgress } = options
+async function unpack(source: AsyncIterable<Uint8Array>, options: ExamineOptions) {
+  const { file, folder, place, credentials, onProgress } = options
   const members = new Map<MemberName, Buffer>()
   let [done, total] = [0, 0]
-  const { seal, tar } = await openBackup(source, { file, opening })
+  const { seal, tar } = await openBackup(source, { file, credentials })
   await using database = await open(join(folder, UNPACKED), 'wx', 0o600)
   const manifest = await readBackup(tar, {
     file,
     onManifest: ({ members }) => {
       total = members.reduce((sum, { bytes }) => sum + bytes, 0)
       const { bavail, bsize } = statfsSync(folder)
-      // The rows go into a second database.
+      // Twice the size, because the rows are copied into a second database.
       if (bavail * bsize < 2 * total) throw full(place)
     },
     onPiece: async (name, piece) => {
       if (name !== DATABASE) members.set(name, Buffer.concat([members.get(name) ?? Buffer.alloc(0), piece]))
-      // A write to a disk that is nearly full may take a part only.
+      // A write to a nearly full disk may be partial.
       else for (let at = 0; at < piece.length; ) at += (await database.write(piece, at)).bytesWritten
       done += piece.length
       onProgress('reading', done, total)
@@ -134,7 +130,7 @@ function parseOwn(text: string, file: string): Keyring {
   }
 }
 
-/** What a full disk refuses; any other cause as it is. */
+/** Turns the errors of a full disk into `disk_full`. Returns any other cause unchanged. */
 export function explainFull(cause: unknown, place: string): unknown {
   return /^(ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)/.test(codeOf(cause)) ? full(place) : cause
 }
@@ -142,6 +138,6 @@ export function explainFull(cause: unknown, place: string): unknown {
 function full(place: string): DomainError {
   return new DomainError(
     'disk_full',
-    `The disk of ${place} has no room for what is in the backup, twice for a moment. Nothing was kept of it.`,
+    `The disk of ${place} has no room for two copies of the database in the backup. Nothing of it was kept.`,
   )
 }

@@ -1,6 +1,6 @@
 // The texts about a backup: what it contains, what a restore would do, and what to do afterwards.
 
-import type { Restored, RestorePlan } from '../backup/restore.ts'
+import type { RestorePlan, RestoreReport } from '../backup/restore.ts'
 import type { VerifiedBackup } from '../backup/verify.ts'
 import { formatTime } from '../domain/time.ts'
 import { printableLine } from '../text/printable.ts'
@@ -93,7 +93,7 @@ export function presentTokens({ apiTokens }: Content): string[] {
 }
 
 export function presentRestored(
-  restored: Restored,
+  restored: RestoreReport,
   wish: { dataDir: string; keyFile: string | null },
 ): string[] {
   const { content, lost, apiTokens, settings } = restored

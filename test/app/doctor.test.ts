@@ -331,7 +331,7 @@ test('reports a backup folder that cannot be used or is on the same disk, and an
   const made = { name: 'a.tar', at: START - DAY / 24, bytes: 3, durationMs: 5, kept: 1, isSameDisk: true }
   await writeBackupNote(dataDir, { mark: 'abcdef', last: { folder, ...made, isSameDisk: false } })
   expect(await told()).toContain(
-    `${folder} is on the disk of the data now, and the last backup went to another disk. → Mount its disk, or name`,
+    `${folder} is now on the disk of the data, but the last backup went to another disk. → Mount its disk, or name`,
   )
   await writeBackupNote(dataDir, { mark: 'abcdef', last: { folder, ...made } })
   expect(await told(START + 2 * DAY)).toContain(

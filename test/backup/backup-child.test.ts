@@ -26,7 +26,7 @@ test.each([
   ['refuses', 'console.error("x\\noncebox: no room.\\n    at line 3"); process.exit(1)', 'no room.'],
   ['warns', 'console.error("oncebox: warning: it is damaged"); process.exit(1)', 'it is damaged'],
   ['dies', 'process.exit(3)', 'It ended with 3.'],
-  ['is killed', 'process.kill(process.pid, "SIGKILL")', 'It was ended by SIGKILL: see the log of the system'],
+  ['is killed', 'process.kill(process.pid, "SIGKILL")', 'It was killed by SIGKILL. Look for the reason'],
 ])('what one that %s said', async (_, program, said) => {
   const end = await start(program).ended
   expect(end).toEqual({ state: 'ended', said: said === null ? null : expect.stringContaining(said) })

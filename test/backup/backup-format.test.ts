@@ -10,7 +10,7 @@ import {
   readBackup,
   writeBackup as writeManifested,
 } from '../../src/backup/archive.ts'
-import { type Opening, openBackup, type Seal, sealStream } from '../../src/backup/sealing.ts'
+import { type BackupCredentials, openBackup, type Seal, sealStream } from '../../src/backup/sealing.ts'
 import { piecesOf } from '../../src/backup/streams.ts'
 import { useLightScrypt } from '../support/light-scrypt.ts'
 import { needs } from '../support/needs.ts'
@@ -53,21 +53,21 @@ function inPieces(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   return piecesOf(...pieces)
 }
 
-const NOTHING: Opening = {
+const NOTHING: BackupCredentials = {
   identities: [],
   passphrase: null,
   askPassphrase: () => Promise.reject(new Error('asked')),
 }
-const withKeys = (...keys: string[]): Opening => ({
+const withKeys = (...keys: string[]): BackupCredentials => ({
   ...NOTHING,
   identities: keys.map((text) => ({ path: '/key.txt', text })),
 })
-const withPassphrase = (passphrase: string): Opening => ({ ...NOTHING, passphrase })
+const withPassphrase = (passphrase: string): BackupCredentials => ({ ...NOTHING, passphrase })
 
-async function read(bytes: Uint8Array, opening: Opening = NOTHING) {
+async function read(bytes: Uint8Array, credentials: BackupCredentials = NOTHING) {
   const found: Record<string, string> = {}
   const decoder = new TextDecoder()
-  const { seal, tar } = await openBackup(inPieces(bytes), { file: '/b.tar', opening })
+  const { seal, tar } = await openBackup(inPieces(bytes), { file: '/b.tar', credentials })
   const manifest = await readBackup(tar, {
     file: '/b.tar',
     onPiece: (name, piece) => {
@@ -77,8 +77,8 @@ async function read(bytes: Uint8Array, opening: Opening = NOTHING) {
   return { manifest, found, seal }
 }
 
-const refusal = (bytes: Uint8Array, opening?: Opening): Promise<string> =>
-  read(bytes, opening).then(
+const refusal = (bytes: Uint8Array, credentials?: BackupCredentials): Promise<string> =>
+  read(bytes, credentials).then(
     () => 'read',
     (cause: Error) => cause.message,
   )
@@ -162,7 +162,7 @@ test('an encryption header without an end is refused before it fills the memory'
     start: (controller) => controller.enqueue(Buffer.from('age-encryption.org/v1\n-> X25519 ')),
     pull: (controller) => controller.enqueue(Buffer.alloc(65_536, 'A')),
   })
-  const reading = openBackup(endless, { file: '/b.tar', opening: withPassphrase('x') })
+  const reading = openBackup(endless, { file: '/b.tar', credentials: withPassphrase('x') })
   expect(reading).rejects.toThrow(
     'The backup /b.tar is damaged or was altered: the header of its encryption has no end.',
   )
@@ -194,72 +194,80 @@ const SPARSE = {
 test.each<[string, Buffer, string]>([
   ['an empty file', Buffer.alloc(0), 'cannot be used as a backup: it is empty'],
   ['an empty archive', Buffer.alloc(10_240), 'cannot be used as a backup: it is empty'],
-  ['another kind of file', Buffer.from('SQLite format 3\0'.repeat(99)), 'it is no tar archive'],
+  ['another kind of file', Buffer.from('SQLite format 3\0'.repeat(99)), 'it is not a tar archive'],
   ['another archive', rawTar([{ name: 'notes.txt', body: 'x' }]), 'does not begin with manifest.json'],
   [
     'a manifest that is no JSON',
     rawTar([{ name: 'manifest.json', body: '{' }]),
-    'its manifest is not one of Oncebox',
+    'its manifest is not from Oncebox',
   ],
   [
     'a manifest that is a folder',
     rawTar([{ name: 'manifest.json', body: '', type: '5' }]),
-    'its manifest is not one of Oncebox',
+    'its manifest is not from Oncebox',
   ],
-  ['a manifest of null', raw(null), 'its manifest is not one of Oncebox'],
+  ['a manifest of null', raw(null), 'its manifest is not from Oncebox'],
   ['a huge manifest', raw({ ...MANIFEST, more: 'x'.repeat(70_000) }), 'does not begin with manifest.json'],
-  ['another program', raw({ ...MANIFEST, program: 'vault' }), 'its manifest is not one of Oncebox'],
+  ['another program', raw({ ...MANIFEST, program: 'vault' }), 'its manifest is not from Oncebox'],
   ['a later format', raw({ ...MANIFEST, format: 2, version: '9.0.0' }), 'a later version made it (format 2)'],
-  ['no format', raw({ ...MANIFEST, format: 'one' }), 'not one of Oncebox'],
-  ['a time that is none', raw({ ...MANIFEST, madeAt: 'yesterday' }), 'lists what no backup has'],
-  ['escapes in its version', raw({ ...MANIFEST, version: '\x1b[2J' }), 'lists what no backup has'],
-  ['no members', raw({ ...MANIFEST, members: undefined }, []), 'lists what no backup has'],
-  ['no database in its list', raw(WITHOUT, RAW.slice(0, 2)), 'lists what no backup has'],
-  ['a member that no backup has', raw(SPARSE), 'lists what no backup has'],
+  ['no format', raw({ ...MANIFEST, format: 'one' }), 'not from Oncebox'],
+  ['a time that is none', raw({ ...MANIFEST, madeAt: 'yesterday' }), 'its manifest is invalid'],
+  ['escapes in its version', raw({ ...MANIFEST, version: '\x1b[2J' }), 'its manifest is invalid'],
+  ['no members', raw({ ...MANIFEST, members: undefined }, []), 'its manifest is invalid'],
+  ['no database in its list', raw(WITHOUT, RAW.slice(0, 2)), 'its manifest is invalid'],
+  ['a member that no backup has', raw(SPARSE), 'its manifest is invalid'],
   [
     'a listed member twice',
     raw({ ...MANIFEST, members: [...describeMembers(BODIES), ...describeMembers(BODIES)] }),
-    'lists what no backup has',
+    'its manifest is invalid',
   ],
   [
     'a huge key file',
     raw({ ...MANIFEST, members: describeMembers({ ...BODIES, 'instance.key': 'x'.repeat(70_000) }) }),
-    'lists what no backup has',
+    'its manifest is invalid',
   ],
-  ['a member missing at the end', raw(MANIFEST, [SETTINGS, KEY]), 'oncebox.db is not where'],
+  ['a member missing at the end', raw(MANIFEST, [SETTINGS, KEY]), 'oncebox.db is not at the position'],
   [
     'an additional member',
     raw(MANIFEST, [...RAW, { name: 'x', body: 'x' }]),
     'it holds more than its manifest lists',
   ],
-  ['a member twice', raw(MANIFEST, [SETTINGS, SETTINGS, KEY, DATABASE]), 'instance.key is not where'],
-  ['another order', raw(MANIFEST, [KEY, SETTINGS, DATABASE]), 'settings.json is not where'],
+  [
+    'a member twice',
+    raw(MANIFEST, [SETTINGS, SETTINGS, KEY, DATABASE]),
+    'instance.key is not at the position',
+  ],
+  ['another order', raw(MANIFEST, [KEY, SETTINGS, DATABASE]), 'settings.json is not at the position'],
   [
     'an absolute path',
     raw(MANIFEST, swap('instance.key', { name: '/etc/passwd' })),
-    'instance.key is not where',
+    'instance.key is not at the position',
   ],
   [
     'a path upwards',
     raw(MANIFEST, swap('instance.key', { name: '../instance.key' })),
-    'instance.key is not where',
+    'instance.key is not at the position',
   ],
   [
     'a symbolic link',
     raw(MANIFEST, swap('instance.key', { type: '2', link: '/etc/passwd', body: '' })),
-    'instance.key is not where',
+    'instance.key is not at the position',
   ],
   [
     'a hard link',
     raw(MANIFEST, swap('instance.key', { type: '1', link: 'x', body: '' })),
-    'instance.key is not where',
+    'instance.key is not at the position',
   ],
-  ['a device', raw(MANIFEST, swap('instance.key', { type: '3', body: '' })), 'instance.key is not where'],
-  ['other bytes', raw(MANIFEST, swap('instance.key', { body: '1 00fe\n' })), 'the checksum of its manifest'],
+  [
+    'a device',
+    raw(MANIFEST, swap('instance.key', { type: '3', body: '' })),
+    'instance.key is not at the position',
+  ],
+  ['other bytes', raw(MANIFEST, swap('instance.key', { body: '1 00fe\n' })), 'differs from the manifest'],
   [
     'a longer member',
     raw(MANIFEST, swap('instance.key', { body: '1 00ff\n\n' })),
-    'instance.key is not where',
+    'instance.key is not at the position',
   ],
   ['a size that lies', raw(MANIFEST, swap('instance.key', { size: 600 })), ''],
   ['something after its end', Buffer.concat([raw(MANIFEST), rawMember(KEY)]), ''],
@@ -283,7 +291,7 @@ test('an archive that is cut off anywhere is refused', async () => {
 test('a name set by an extended header counts, not the one in the plain header', async () => {
   const record = '21 path=/etc/passwd\n\n'
   const hidden = [SETTINGS, { name: 'PaxHeader', body: record, type: 'x' }, KEY, DATABASE]
-  expect(await refusal(raw(MANIFEST, hidden))).toContain('instance.key is not where')
+  expect(await refusal(raw(MANIFEST, hidden))).toContain('instance.key is not at the position')
 })
 
 test('what the reader throws is passed on as it is, and the source is closed', async () => {

@@ -262,14 +262,14 @@ async function expectKept(make: (path: string) => void): Promise<void> {
   const file = join(room, 'b.tar')
   make(file)
   await expect(makeBackup(box.dataDir, { file })).rejects.toThrow(
-    `${file} exists, and a backup overwrites nothing`,
+    `${file} exists, and a backup never overwrites a file`,
   )
   expect(readdirSync(room)).toEqual(['b.tar'])
 }
 
 test('a device, a missing folder and a place in the data folder are refused', async () => {
   const refused = (file: string) => expect(makeBackup(box.dataDir, { file })).rejects
-  await refused('/dev/null').toThrow('/dev/null exists, and a backup overwrites nothing')
+  await refused('/dev/null').toThrow('/dev/null exists, and a backup never overwrites a file')
   await refused(join(room, 'no', 'b.tar')).toThrow('its folder does not exist')
   await refused(join(box.dataDir, 'b.tar')).toThrow('lies in the data folder')
   await refused(join(box.dataDir, 'files', 'b.tar')).toThrow('lies in the data folder')
@@ -290,7 +290,7 @@ test('a file that somebody makes meanwhile is not overwritten', async () => {
   const making = makeBackup(box.dataDir, { file }, (step) => {
     if (step === 'before the backup has its name') writeFileSync(file, 'mine')
   })
-  await expect(making).rejects.toThrow('somebody else has made it meanwhile')
+  await expect(making).rejects.toThrow('another process has created it meanwhile')
   expect(readdirSync(room)).toEqual(['b.tar'])
   expect(readFileSync(file, 'utf8')).toBe('mine')
 })

@@ -159,8 +159,8 @@ describe('a failure', () => {
     scene.behave({ state: 'ended', said: 'permission denied.' })
     await scene.pass(20 * MINUTE)
     expect(scene.failures.filter((line) => line.startsWith('new'))).toEqual([
-      'new: no backup was made in /mnt/b: no room: 3.5 MiB are free. It is tried again by itself.',
-      'new: no backup was made in /mnt/b: permission denied. It is tried again by itself.',
+      'new: could not make a backup in /mnt/b: no room: 3.5 MiB are free. It will be retried automatically.',
+      'new: could not make a backup in /mnt/b: permission denied. It will be retried automatically.',
     ])
     expect(scene.failures.length).toBeGreaterThan(5)
     expect(scene.status().failures).toBe(scene.failures.length)
@@ -213,7 +213,7 @@ describe('a process that hangs', () => {
     expect([scene.made(), new Set(scene.signals)]).toEqual([2, new Set(['SIGKILL'])])
     scene.endHanging({ state: 'ended', said: 'It was ended by SIGKILL.' })
     await scene.settle()
-    expect(scene.status().failure?.said).toContain('not done within 24 h 0 min. Check the disk')
+    expect(scene.status().failure?.said).toContain('not finish within 24 h 0 min. Check the disk')
     scene.behave('works')
     await scene.pass(2 * MINUTE, SECOND)
     expect([scene.made(), scene.status().failure, scene.failures.length]).toEqual([3, null, 1])

@@ -6,14 +6,14 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { restoreBackup } from '../../src/backup/restore.ts'
-import type { Opening } from '../../src/backup/sealing.ts'
+import type { BackupCredentials } from '../../src/backup/sealing.ts'
 import { readPath } from '../../src/backup/streams.ts'
 import { verifyBackup } from '../../src/backup/verify.ts'
 import { startInstance } from '../support/instance.ts'
 import { copyKeyless, MADE_AT } from '../support/packed-backup.ts'
 import { type RawMember, rawMember, rawTar, sha256Hex } from '../support/tar.ts'
 
-const OPENING: Opening = { identities: [], passphrase: null, askPassphrase: async () => '' }
+const OPENING: BackupCredentials = { identities: [], passphrase: null, askPassphrase: async () => '' }
 
 let room: string
 let file: string
@@ -33,7 +33,7 @@ afterEach(() => rmSync(room, { recursive: true, force: true }))
 /** The reason why both commands refuse the archive, which must leave nothing behind. */
 async function refusal(bytes: Uint8Array): Promise<string> {
   writeFileSync(file, bytes)
-  const ports = { now: Date.now, opening: OPENING, onProgress: () => undefined }
+  const ports = { now: Date.now, credentials: OPENING, onProgress: () => undefined }
   const wish = { file, open: () => readPath(file), keyFile: null }
   const reason = async (work: Promise<unknown>) =>
     work.then(
@@ -130,7 +130,7 @@ test('an endless file of zeros is refused at its beginning', async () => {
     keyFile: null,
     tempDir: temporary,
   }
-  const ports = { now: Date.now, opening: OPENING, onProgress: () => undefined }
+  const ports = { now: Date.now, credentials: OPENING, onProgress: () => undefined }
   await expect(verifyBackup(wish, ports)).rejects.toThrow('it is empty')
 })
 

@@ -71,7 +71,7 @@ describe('the folder', () => {
     const note = await readBackupNote(dataDir)
     const last = note.last && { ...note.last, isSameDisk: false }
     await writeBackupNote(dataDir, { ...note, last })
-    await expect(make()).rejects.toThrow('is on the disk of the data now')
+    await expect(make()).rejects.toThrow('is now on the disk of the data')
     expect(await own()).toHaveLength(1)
     folder = join(room, 'others')
     await make()
@@ -159,7 +159,7 @@ describe('keeping', () => {
     rmSync(join(folder, old))
     mkdirSync(join(folder, old))
     now += DAY
-    await expect(make({ keep: 1 })).rejects.toThrow(/is made, but the old backup .* cannot be removed/)
+    await expect(make({ keep: 1 })).rejects.toThrow(/was made, but the old backup .* cannot be removed/)
     expect((await readBackupNote(dataDir)).last?.name).toBe((await own()).at(-1))
   })
 })

@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { type Decision, type RestorePlan, restoreBackup } from '../../src/backup/restore.ts'
-import type { Opening } from '../../src/backup/sealing.ts'
+import type { BackupCredentials } from '../../src/backup/sealing.ts'
 import { readPath } from '../../src/backup/streams.ts'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { listenAtSteps } from '../../src/store/durable-steps.ts'
@@ -34,7 +34,7 @@ const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 const ANN = 'ann@example.org'
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
-const NOTHING: Opening = {
+const NOTHING: BackupCredentials = {
   identities: [],
   passphrase: null,
   askPassphrase: () => Promise.reject(new Error('asked')),
@@ -60,17 +60,17 @@ afterEach(() => {
 })
 
 type Restoring = {
-  opening?: Partial<Opening>
+  credentials?: Partial<BackupCredentials>
   decide?: (plan: RestorePlan) => Decision
   keyFile?: string | null
   dataDir?: string
 }
 
-function restore({ opening, decide = () => ({ apiTokens: 'keep' }), ...options }: Restoring = {}) {
+function restore({ credentials, decide = () => ({ apiTokens: 'keep' }), ...options }: Restoring = {}) {
   const wish = { file, open: () => readPath(file), dataDir: target, keyFile: null, ...options }
   return restoreBackup(wish, {
     now: clock.now,
-    opening: { ...NOTHING, ...opening },
+    credentials: { ...NOTHING, ...credentials },
     onProgress: () => undefined,
     decide: async (plan) => decide(plan),
   })
@@ -281,7 +281,7 @@ describe('where', () => {
 describe('keys', () => {
   test('a backup without its key needs the key file, and the folder holds none then', async () => {
     await makeBackup({ members: { 'instance.key': null } })
-    await expect(restore()).rejects.toThrow('name the key file that the server used with --key-file')
+    await expect(restore()).rejects.toThrow('Name the key file of its server with --key-file')
     expect(leftovers()).toEqual([])
     await restore({ keyFile: join(dataDir, 'instance.key') })
     expect(readdirSync(target)).toEqual(['oncebox.db'])
@@ -324,13 +324,11 @@ describe('encrypted backups', () => {
     await makeBackup({ seal: { recipients: [recipient] } })
     const given = (...texts: string[]) => ({ identities: texts.map((text) => ({ path: '/key.txt', text })) })
     await expect(restore()).rejects.toThrow('name the file with the secret key with --identity')
-    await expect(restore({ opening: given(other) })).rejects.toThrow(
-      'none of the keys that were given opens it',
-    )
-    await expect(restore({ opening: given('nonsense') })).rejects.toThrow('holds no secret key of age')
-    await expect(restore({ opening: { passphrase: 'x' } })).rejects.toThrow('is encrypted for a key')
+    await expect(restore({ credentials: given(other) })).rejects.toThrow('none of the keys decrypts it')
+    await expect(restore({ credentials: given('nonsense') })).rejects.toThrow('holds no secret key of age')
+    await expect(restore({ credentials: { passphrase: 'x' } })).rejects.toThrow('is encrypted for a key')
     expect(leftovers()).toEqual([])
-    await restore({ opening: given(`# a comment\n${other}\n`, identity) })
+    await restore({ credentials: given(`# a comment\n${other}\n`, identity) })
     expect(existsSync(join(target, 'oncebox.db'))).toBe(true)
   })
 
@@ -338,24 +336,24 @@ describe('encrypted backups', () => {
 
   test('the passphrase is asked, and a wrong one opens nothing', async () => {
     await makeBackup({ seal: { passphrase: 'open sesame' } })
-    await expect(restore({ opening: { askPassphrase: async () => 'wrong' } })).rejects.toThrow(
+    await expect(restore({ credentials: { askPassphrase: async () => 'wrong' } })).rejects.toThrow(
       'the passphrase is wrong',
     )
     const { identity } = await keyPair()
     const identities = [{ path: '/key.txt', text: identity }]
-    await expect(restore({ opening: { identities } })).rejects.toThrow('--identity does not open it')
+    await expect(restore({ credentials: { identities } })).rejects.toThrow('--identity does not open it')
     expect(leftovers()).toEqual([])
-    await restore({ opening: { askPassphrase: async () => 'open sesame' } })
+    await restore({ credentials: { askPassphrase: async () => 'open sesame' } })
   }, 300_000)
 
   test('a plain file in the place of an encrypted one is refused', async () => {
     const { identity } = await keyPair()
     await makeBackup()
     const identities = [{ path: '/key.txt', text: identity }]
-    await expect(restore({ opening: { identities } })).rejects.toThrow(
-      'is not encrypted. Leave --identity out',
+    await expect(restore({ credentials: { identities } })).rejects.toThrow(
+      'is not encrypted. Omit --identity',
     )
-    await expect(restore({ opening: { passphrase: 'x' } })).rejects.toThrow('Leave --passphrase-file out')
+    await expect(restore({ credentials: { passphrase: 'x' } })).rejects.toThrow('Omit --passphrase-file')
     expect(leftovers()).toEqual([])
   })
 })

@@ -86,7 +86,7 @@ test('a damaged backup gets one line and exit code 1', async () => {
   const { code, err, out } = await verify()
   expect({ code, out }).toEqual({ code: 1, out: [] })
   expect(err).toEqual([
-    `oncebox: The backup ${file} is damaged or was altered: oncebox.db does not have the checksum of its manifest.`,
+    `oncebox: The backup ${file} is damaged or was altered: the checksum of oncebox.db differs from the manifest.`,
   ])
 })
 

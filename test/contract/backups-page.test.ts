@@ -81,7 +81,7 @@ test('the button makes a backup, the page shows it, and the log names the admini
     say('backup_shows_key', { flag: '--backup-recipient' }),
   ])
     expect(part).toContain(words)
-  expect(instance.log.join('\n')).toContain('an administrator asked for a backup accountId=1')
+  expect(instance.log.join('\n')).toContain('an administrator requested a backup accountId=1')
 })
 
 test('only administrators can press the button, with the form token', async () => {
@@ -90,7 +90,7 @@ test('only administrators can press the button, with the form token', async () =
   const bob = await createPeople(instance).signIn('bob@example.org')
   expect((await bob.post('/admin/backup', {})).status).toBe(403)
   expect((await instance.fetch('/admin/backup', { method: 'POST' })).status).not.toBe(200)
-  expect(instance.log.join('\n')).not.toContain('asked for a backup')
+  expect(instance.log.join('\n')).not.toContain('requested a backup')
 })
 
 describe('a failure', () => {

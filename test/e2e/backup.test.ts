@@ -61,7 +61,7 @@ test("a backup beside a server contains all acknowledged changes and the server'
   expect(leftovers(server.dataDir)).toEqual([])
   const again = await backUp(server, file)
   expect(again.code).toBe(1)
-  expect(again.stderr).toContain('a backup overwrites nothing')
+  expect(again.stderr).toContain('a backup never overwrites a file')
 })
 
 needs('age').test('the program age opens an encrypted backup', async () => {

@@ -254,7 +254,7 @@ describe('a folder', () => {
     renameSync(`${folder}-gone`, folder)
     await until(async () => (await backupPart(server)) === 'ok')
     // One more if the folder vanished while a backup was written.
-    expect(server.stderr().match(/no backup was made/g)?.length).toBeWithin(1, 3)
+    expect(server.stderr().match(/could not make a backup/g)?.length).toBeWithin(1, 3)
   }, 600_000)
 
   needs('mount').test(

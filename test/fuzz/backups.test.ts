@@ -35,7 +35,7 @@ afterAll(() => rmSync(room, { recursive: true, force: true }))
 
 /** Resolves to the content of a backup; null if it is refused. Any other failure is a bug. */
 async function read(bytes: Uint8Array, identities: string[]): Promise<string | null> {
-  const opening = {
+  const credentials = {
     identities: identities.map((text) => ({ path: 'key.txt', text })),
     passphrase: null,
     askPassphrase: async () => '',
@@ -43,7 +43,7 @@ async function read(bytes: Uint8Array, identities: string[]): Promise<string | n
   const wish = { file: 'b.tar', open: async () => piecesOf(bytes), keyFile: null, tempDir: temporary }
   try {
     return JSON.stringify(
-      await verifyBackup(wish, { now: () => START, opening, onProgress: () => undefined }),
+      await verifyBackup(wish, { now: () => START, credentials, onProgress: () => undefined }),
     )
   } catch (cause) {
     if (!(cause instanceof DomainError)) throw cause

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, readlinkSync, rmSync, utimesSync, writeFileS
 import { join } from 'node:path'
 import { type MemberName, readBackup } from '../../src/backup/archive.ts'
 import { type BackupReport, type BackupWish, backUp } from '../../src/backup/backup.ts'
-import { type Opening, openBackup } from '../../src/backup/sealing.ts'
+import { type BackupCredentials, openBackup } from '../../src/backup/sealing.ts'
 import { piecesOf } from '../../src/backup/streams.ts'
 import { listenAtSteps } from '../../src/store/durable-steps.ts'
 import { START } from './instance.ts'
@@ -47,12 +47,12 @@ export async function readMembers(
   { passphrase = null, identities = [] }: { passphrase?: string | null; identities?: string[] } = {},
 ) {
   const file = 'the backup'
-  const opening: Opening = {
+  const credentials: BackupCredentials = {
     identities: identities.map((text) => ({ path: 'key.txt', text })),
     passphrase,
     askPassphrase: () => Promise.reject(new Error('the backup is sealed')),
   }
-  const { seal, tar } = await openBackup(piecesOf(bytes), { file, opening })
+  const { seal, tar } = await openBackup(piecesOf(bytes), { file, credentials })
   const members: Partial<Record<MemberName, Buffer>> = {}
   const manifest = await readBackup(tar, {
     file,

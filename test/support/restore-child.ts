@@ -18,7 +18,7 @@ await restoreBackup(
   { file, open: () => readPath(file), dataDir, keyFile: null },
   {
     now: () => START,
-    opening: { identities: [], passphrase: null, askPassphrase: async () => '' },
+    credentials: { identities: [], passphrase: null, askPassphrase: async () => '' },
     onProgress: () => undefined,
     decide: async () => ({ apiTokens: 'keep' }),
   },

@@ -4,7 +4,7 @@
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import type { Decision, RestorePlan } from '../../backup/restore.ts'
-import type { Opening } from '../../backup/sealing.ts'
+import type { BackupCredentials } from '../../backup/sealing.ts'
 import type { RestoringPorts } from '../../backup/verify.ts'
 import type { Values } from '../../settings/setting.ts'
 import { askSecret, confirm } from '../ask.ts'
@@ -115,7 +115,7 @@ async function withProgress<T>(
   work: (ports: RestoringPorts) => Promise<T>,
 ): Promise<T> {
   const tell = createTellProgress(shell)
-  const opening: Opening = {
+  const credentials: BackupCredentials = {
     identities: flags.identity,
     passphrase: flags.passphraseFile,
     askPassphrase: () =>
@@ -132,5 +132,5 @@ async function withProgress<T>(
         : `${step}: ${done} of ${total} pushes`,
     )
   const { stop } = shell.startProgress('', () => cancelled)
-  return await work({ now: shell.now, opening, onProgress }).finally(stop)
+  return await work({ now: shell.now, credentials, onProgress }).finally(stop)
 }
