@@ -14,7 +14,7 @@ export type CertificateFacts = {
   der: Buffer
 }
 
-/** Of the first certificate in the text. Throws when there is none. */
+/** Reads the first certificate in the text. Throws when there is none. */
 export function readCertificate(pem: string): CertificateFacts {
   const { fingerprint256, validFrom, validTo, subject, subjectAltName = '', raw } = new X509Certificate(pem)
   const alternatives = subjectAltName.split(/, ?/)

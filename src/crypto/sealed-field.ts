@@ -59,7 +59,7 @@ export function openJson<T>(text: string, keyring: Keyring, place: KeyringPlace)
   return opened === null ? null : JSON.parse(opened)
 }
 
-/** What the server keeps for an account, or for nobody's where that is null, to use it by itself. */
+/** A value that the server itself uses, bound to an account, or to none where `accountId` is null. */
 export type OfAccount = {
   accountId: number | null
   field: 'totp' | 'webhook' | 'link_mail' | 'account_mail'

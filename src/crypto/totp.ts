@@ -9,7 +9,7 @@ const SECRET_BYTES = 20
 /** Time steps that a phone's clock may be off, either way. */
 const WINDOW = 1
 
-/** Loaded when somebody uses a second factor. */
+/** Loads the library at the first use of a second factor. */
 const library = (): typeof import('otpauth') => require('otpauth')
 
 /**

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { type FileToImport, IncomingProblem } from '../incoming.ts'
 
-/** As it stands in the table; empty where there was none. */
+/** A row of the table; a missing text is ''. */
 export type Blob = {
   key: string
   filename: string
@@ -58,7 +58,7 @@ async function openIn(storage: string, place: string): Promise<FileHandle> {
   throw new IncomingProblem('the way to its file in the storage folder leads over a link')
 }
 
-/** Not a byte beyond the size that was stored, however the file grows. */
+/** Reads at most `size` bytes, even if the file grows. */
 async function* pieces(
   file: FileHandle,
   { size, checksum }: { size: number; checksum: string },

@@ -13,7 +13,7 @@ export type ForeignDatabase = {
   columns: string
   /** Throws `conflict`, naming the database. */
   read(sql: string): Promise<Row[]>
-  /** What shows that somebody else works on it: the first half of a sentence. Null when nothing does. */
+  /** Resolves to the sign of another process using it, as half a sentence; null without one. */
   findOthers(): Promise<string | null>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// Rows of another server, whose values are texts, as values of ours. What cannot be read becomes a sentence
+// Converts rows of Password Pusher (every column is text) to domain values. Unreadable rows become a sentence
 // that says why.
 
 import { type AuditKind, type EntryToImport, visitFrom } from '../../domain/audit.ts'

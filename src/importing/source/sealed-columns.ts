@@ -4,7 +4,7 @@ import { deriveColumnKey, openLockboxField } from '../../crypto/lockbox.ts'
 import { conflict } from '../../domain/errors.ts'
 import type { Unsealed } from '../incoming.ts'
 
-/** The key that Password Pusher publishes, and uses where nobody set one. */
+/** The published key that Password Pusher uses if none is set. */
 export const PUBLISHED_KEY = '749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f'
 
 const KEY = /^[0-9a-f]{64}$/i
@@ -26,7 +26,7 @@ export function parseMasterKeys(text: string, path: string): string[] {
   throw conflict(`The key file ${path} must hold a master key of 64 hex digits.`)
 }
 
-/** Tries each key; `onTried` is told which one fitted, or null. */
+/** Tries each key; `onTried` receives the one that fitted, or null. */
 export function createUnseal(
   masterKeys: readonly string[],
   onTried: (masterKey: string | null) => void,
