@@ -268,7 +268,7 @@ describe('a folder', () => {
       // Not while a backup is being written.
       await until(() => Bun.spawnSync(['umount', disk.path]).success)
       const told = await until(
-        async () => /is on the disk of the data now/.exec(await backupPart(server))?.input,
+        async () => /is now on the disk of the data/.exec(await backupPart(server))?.input,
       )
       expect(told).toContain('Mount its disk, or name another folder with --backup-dir.')
       expect(readdirSync(disk.path)).toEqual([])

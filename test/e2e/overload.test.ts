@@ -154,7 +154,7 @@ test('thousands of idle connections cost little, and other clients are served me
   expect((residentMib(server.pid) * MIB) / MIB).toBeLessThan(300)
 })
 
-test('large bodies that never end do not fill the memory, and do not prevent pushing a password', async () => {
+test('large bodies that never end do not fill the memory, and prevent no push, large or small', async () => {
   const server = await stage.start()
   const before = residentMib(server.pid)
   const size = 6 * MIB
@@ -194,7 +194,8 @@ test('large bodies that never end do not fill the memory, and do not prevent pus
       body: large,
     })
   await waitUntil(() => refused.length >= 270)
-  await Bun.sleep(500)
+  // Bodies that stall get slower, and the slowest gives way to a body that arrives at once.
+  await Bun.sleep(1000)
   // About twenty fit into 128 MiB; fewer if all of them grow in step.
   expect(refused.length).toBeGreaterThanOrEqual(270)
   expect(refused.length).toBeLessThan(300)
@@ -205,9 +206,7 @@ test('large bodies that never end do not fill the memory, and do not prevent pus
   // A small part of the announced 1,800 MiB. A busy machine collects garbage of refused bodies late.
   expect(residentMib(server.pid) - before).toBeLessThan(600)
   expect((await server.create({ payload: 'correct horse battery staple' })).status).toBe(201)
-  const busy = await pushLarge()
-  expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '1'])
-
+  expect((await pushLarge()).status).toBe(201)
+  expect(refused.length).toBeLessThan(300)
   for (const socket of sockets) socket.end()
-  expect((await untilTaken(pushLarge)).status).toBe(201)
 })

@@ -54,7 +54,7 @@ needs('mount').test(
       if (restored.code === 0) continue
       refused += 1
       expect(restored).toMatchObject({ code: 1, stdout: '' })
-      expect(restored.stderr).toContain(`The disk of ${disk}/new has no room for what is in the backup`)
+      expect(restored.stderr).toContain(`The disk of ${disk}/new has no room for two copies of the database`)
       expect(readdirSync(disk)).toEqual([])
       const within = await runBinary(['restore', file, '--data-dir', disk, '--keep-tokens'])
       expect(within).toMatchObject({ code: 1, stdout: '' })

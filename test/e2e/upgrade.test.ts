@@ -174,12 +174,12 @@ describe('nothing changes when a release is refused', () => {
       'does not tell version and system',
     ],
     [
-      'that is a link',
+      'that is a symlink',
       ({ release }) => {
         rmSync(release)
         symlinkSync(BINARY, release)
       },
-      'but a link',
+      'is a symlink',
     ],
     [
       'that is a folder',
