@@ -54,7 +54,7 @@ const PENDING = { subkey: 'owner', subject: new Uint8Array(), field: 'pending si
  * A sign-in that waits for its code. `proof` binds it to password and second factor; `until`: milliseconds
  * since 1970.
  */
-type Pending = { accountId: number; email: string; until: number; proof: string }
+type PendingSignIn = { accountId: number; email: string; until: number; proof: string }
 
 /** Resolves to the addresses of an account's current sessions, by its e-mail address. */
 export function createKnownAddresses({ accounts, sessions }: Pick<Store, 'accounts' | 'sessions'>) {
@@ -107,8 +107,8 @@ export function createSessions(options: SessionsOptions) {
   }
 
   /** Returns the sign-in whose password was right within the last 10 minutes, else null. */
-  function readPending(text: string): Pending | null {
-    const pending = openJson<Pending>(text, keyring, PENDING)
+  function readPending(text: string): PendingSignIn | null {
+    const pending = openJson<PendingSignIn>(text, keyring, PENDING)
     return pending === null || now() >= pending.until ? null : pending
   }
 
@@ -116,14 +116,18 @@ export function createSessions(options: SessionsOptions) {
    * `code`: from the authenticator app, or a recovery code. Each works once. Throws `too_many` after too many
    * wrong codes.
    */
-  function confirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
+  function confirmSignIn(input: { pending: PendingSignIn; code: string; visit: Visit }): Promise<SignIn> {
     return limit.tryCode(input.pending.accountId, {
       work: () => tryConfirmSignIn(input),
       isRight: ({ outcome }) => outcome === 'signed_in',
     })
   }
 
-  async function tryConfirmSignIn(input: { pending: Pending; code: string; visit: Visit }): Promise<SignIn> {
+  async function tryConfirmSignIn(input: {
+    pending: PendingSignIn
+    code: string
+    visit: Visit
+  }): Promise<SignIn> {
     const found = await store.accounts.findCredentials(input.pending.email)
     // Refuse if the password or the second factor has changed since the password was checked.
     const isSame = found !== null && isSameSecret(proofOf(found), input.pending.proof)

@@ -103,9 +103,9 @@ export function createPushEndpoints(options: {
     return answerRetrieval(retrieval, { exchange, passphraseError })
   }
 
-  type Answering = Pick<Surface, 'passphraseError'> & { exchange: Exchange }
+  type RetrievalSurface = Pick<Surface, 'passphraseError'> & { exchange: Exchange }
 
-  function answerRetrieval(retrieval: Retrieval, { exchange, passphraseError }: Answering): Response {
+  function answerRetrieval(retrieval: Retrieval, { exchange, passphraseError }: RetrievalSurface): Response {
     switch (retrieval.outcome) {
       case 'view':
         return answerJson(200, presentView(retrieval, presentation(exchange)))

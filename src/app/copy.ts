@@ -4,7 +4,7 @@
 import type { DatabaseAddress } from '../domain/database-address.ts'
 import { type BucketConfig, bucketSettingsOf } from '../settings/bucket.ts'
 import type { Config } from '../settings/table.ts'
-import type { OnProgress } from '../store/copy/content.ts'
+import type { OnCopyProgress } from '../store/copy/content.ts'
 import { type Counts, copyStore } from '../store/copy/copy.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { readKeyFile } from '../store/folder/key-file.ts'
@@ -16,7 +16,7 @@ export type CopyEnds = { to: DatabaseAddress | null; from: DatabaseAddress | nul
 /** The names of both ends, and the numbers of copied rows and files. */
 export type Copied = { from: string; to: string; counts: Counts }
 export type CopyConfig = BucketConfig & Pick<Config, 'dataDir' | 'databasePassword'>
-export type CopyPorts = { now: number; onWarning: (line: string) => void; onProgress: OnProgress }
+export type CopyPorts = { now: number; onWarning: (line: string) => void; onProgress: OnCopyProgress }
 
 /** Assumed for the parts of uploads, because only the source knows the sizes of its files. */
 const LARGEST_FILE = 32 * 1024 ** 3

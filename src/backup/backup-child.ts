@@ -59,9 +59,9 @@ function runningProgram(program: string, entry: readonly string[]): string {
 /** The exit code of a process that ended after SIGTERM: 128 + 15. */
 const STOPPED = 143
 
-type Ended = Pick<Bun.Subprocess, 'exitCode' | 'signalCode'>
+type ProcessEnd = Pick<Bun.Subprocess, 'exitCode' | 'signalCode'>
 
-function endOf({ exitCode, signalCode }: Ended, errors: string): BackupEnd {
+function endOf({ exitCode, signalCode }: ProcessEnd, errors: string): BackupEnd {
   if (exitCode === 0) return { state: 'ended', said: null }
   if (signalCode === 'SIGTERM' || exitCode === STOPPED) return { state: 'stopped' }
   if (signalCode === null) return { state: 'ended', said: lastWords(errors) ?? `It ended with ${exitCode}.` }

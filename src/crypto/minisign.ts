@@ -57,10 +57,14 @@ export function hashForSigning(bytes: Uint8Array): Buffer {
   return createHash('blake2b512').update(bytes).digest()
 }
 
-export type Verdict = 'good' | 'unknown key' | 'wrong file' | 'wrong comment'
+export type SignatureVerdict = 'good' | 'unknown key' | 'wrong file' | 'wrong comment'
 
 /** Whether one of the keys signed the file with this hash, and the comment. */
-export function verifySignature(hash: Buffer, signature: Signature, keys: readonly PublicKey[]): Verdict {
+export function verifySignature(
+  hash: Buffer,
+  signature: Signature,
+  keys: readonly PublicKey[],
+): SignatureVerdict {
   const key = keys.find(({ id }) => id.equals(signature.id))
   if (key === undefined) return 'unknown key'
   const der = Buffer.concat([SPKI_PREFIX, key.bytes])

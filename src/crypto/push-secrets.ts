@@ -11,7 +11,7 @@ const KEY_BYTES = 32
 const SALT_BYTES = 16
 
 /** What is stored of them, and destroyed when the push expires. */
-export type SealedSecrets = { salt: Uint8Array; wrappedKey: Uint8Array; payload: Uint8Array }
+export type SealedPayload = { salt: Uint8Array; wrappedKey: Uint8Array; payload: Uint8Array }
 
 /** All that is needed to open a push. */
 export type Opener = {
@@ -29,7 +29,7 @@ export function newDataKey(): Buffer {
 
 export type PlainSecrets = { payload: string; dataKey: Buffer }
 
-export function sealSecrets({ payload, dataKey }: PlainSecrets, opener: Opener): SealedSecrets {
+export function sealSecrets({ payload, dataKey }: PlainSecrets, opener: Opener): SealedPayload {
   const { number } = opener.instanceKey
   const { pushId } = opener
   const salt = randomKey(SALT_BYTES)
@@ -42,7 +42,7 @@ export function sealSecrets({ payload, dataKey }: PlainSecrets, opener: Opener):
 
 /** Null when the link or the passphrase is wrong. The payload is null when it was altered. */
 export function openSecrets(
-  sealed: SealedSecrets,
+  sealed: SealedPayload,
   opener: Opener,
 ): { payload: string | null; dataKey: Buffer } | null {
   const { pushId } = opener

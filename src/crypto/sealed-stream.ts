@@ -14,7 +14,7 @@ export const SEGMENT_BYTES = 256 * 1024
 export const HEADER_BYTES = 8
 
 /** The id and key that a sealed file is bound to. */
-export type SealedFile = { id: string; key: Uint8Array }
+export type FileBinding = { id: string; key: Uint8Array }
 
 /** A key for each file of a push, from the push's data key. */
 export function deriveFileKey(dataKey: Uint8Array, id: string): Uint8Array {
@@ -45,7 +45,7 @@ export function isHeader(bytes: Uint8Array): boolean {
 /** Yields the sealed file in pieces as the content arrives; holds one segment in memory. */
 export async function* sealStream(
   content: AsyncIterable<Uint8Array>,
-  file: SealedFile,
+  file: FileBinding,
 ): AsyncGenerator<Buffer> {
   const segment = Buffer.allocUnsafe(SEGMENT_BYTES)
   let filled = 0
@@ -71,11 +71,11 @@ export async function* sealStream(
 export type SegmentPlace = { index: number; isLast: boolean }
 
 /** The plain bytes of one segment, or null when it was altered, moved or truncated. */
-export function openSegment(sealed: Uint8Array, file: SealedFile, place: SegmentPlace): Buffer | null {
+export function openSegment(sealed: Uint8Array, file: FileBinding, place: SegmentPlace): Buffer | null {
   return decrypt(sealed, optionsOf(file, place))
 }
 
-function sealSegment(plain: Uint8Array, file: SealedFile, place: SegmentPlace): [Buffer, Buffer] {
+function sealSegment(plain: Uint8Array, file: FileBinding, place: SegmentPlace): [Buffer, Buffer] {
   return encrypt(plain, optionsOf(file, place))
 }
 
@@ -85,7 +85,7 @@ function header(): Buffer {
   return bytes
 }
 
-function optionsOf({ id, key }: SealedFile, { index, isLast }: SegmentPlace) {
+function optionsOf({ id, key }: FileBinding, { index, isLast }: SegmentPlace) {
   const nonce = Buffer.alloc(NONCE_BYTES)
   nonce.writeUInt32BE(index, 7)
   nonce.writeUInt8(isLast ? 1 : 0, 11)

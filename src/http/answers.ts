@@ -75,11 +75,11 @@ const KEPT = {
   never: 'no-store',
 }
 
-export type Kept = keyof typeof KEPT
+export type CacheRule = keyof typeof KEPT
 
 export type AssetAnswer = {
   type: string
-  kept: Kept
+  kept: CacheRule
   /** The Content-Security-Policy of an asset that may be opened as a page. */
   policy?: string | undefined
   headers?: AnswerHeaders

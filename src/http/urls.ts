@@ -290,10 +290,10 @@ export function isGivenPath(path: string): boolean {
   return isSecretPath(path) || path.startsWith(PAGES.answer.href({ url_token: '' }))
 }
 
-type Addressed = { push: { retrievalStep: boolean }; urlToken: string }
+type SecretAddress = { push: { retrievalStep: boolean }; urlToken: string }
 
 /** Returns the path of the secret link, with the confirmation step if the push has one. */
-export function secretHref({ push, urlToken }: Addressed): string {
+export function secretHref({ push, urlToken }: SecretAddress): string {
   return (push.retrievalStep ? PAGES.receiveStep : PAGES.receive).href({ url_token: urlToken })
 }
 
@@ -303,6 +303,6 @@ export function requestLink(urlToken: string, baseUrl: string): string {
 }
 
 /** Returns the secret link, for the recipient. */
-export function secretLink(addressed: Addressed, baseUrl: string): string {
+export function secretLink(addressed: SecretAddress, baseUrl: string): string {
   return `${baseUrl}${secretHref(addressed)}`
 }

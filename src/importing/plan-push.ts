@@ -72,10 +72,10 @@ function isCounted({ kind }: EntryToImport): boolean {
   return kind === 'view' || kind === 'failed_view'
 }
 
-type Ending = { looks: EntryToImport[]; expiresAt: number; now: number }
+type ViewHistory = { looks: EntryToImport[]; expiresAt: number; now: number }
 
 /** When it was over; null while it is live. That server may not have noticed yet. */
-function endOf(incoming: IncomingPush, { looks, expiresAt, now }: Ending): number | null {
+function endOf(incoming: IncomingPush, { looks, expiresAt, now }: ViewHistory): number | null {
   const { expired, expiredOn, updatedAt, expireAfterViews } = incoming
   if (expired) return Math.min(expiredOn ?? updatedAt, expiresAt)
   if (looks.length >= expireAfterViews) return Math.min(lastOf(looks.slice(0, expireAfterViews)), expiresAt)

@@ -7,7 +7,7 @@ import { type IncomingSource, isUnreadable } from './incoming.ts'
 import { createMarks } from './marks.ts'
 import { differentRights, type PlannedAccount, planAccount } from './plan-account.ts'
 import { createComparePush, type PushComparison, type VerifyOptions } from './verify-push.ts'
-import type { Finding } from './walk.ts'
+import type { ImportFinding } from './walk.ts'
 
 export type VerifyReport = {
   accounts: number
@@ -18,8 +18,8 @@ export type VerifyReport = {
   /** Came, and have been removed here since. */
   gone: number
   /** Cannot be read there, so there is nothing to compare with. */
-  failures: Finding[]
-  differences: Finding[]
+  failures: ImportFinding[]
+  differences: ImportFinding[]
 }
 
 export async function verifySource(source: IncomingSource, options: VerifyOptions): Promise<VerifyReport> {

@@ -16,7 +16,7 @@ import { type PlannedPush, planPush } from './plan-push.ts'
 import { NOTHING_PREPARED, type Prepared, type Ready } from './prepare.ts'
 
 /** `place` names an account or a push of the other server, never its link. */
-export type Finding = { place: string; what: string }
+export type ImportFinding = { place: string; what: string }
 
 export type ImportReport = ReturnType<typeof emptyReport>
 
@@ -28,9 +28,9 @@ export function emptyReport() {
     pushes: { live: 0, expired: 0, known: 0 },
     files: { count: 0, bytes: 0 },
     /** What came otherwise than it was. */
-    notes: [] as Finding[],
+    notes: [] as ImportFinding[],
     /** What did not come. */
-    failures: [] as Finding[],
+    failures: [] as ImportFinding[],
   }
 }
 
@@ -147,10 +147,10 @@ function countPush({ live, notes }: PlannedPush, incoming: IncomingPush, report:
   report.files.bytes += incoming.files.reduce((sum, { size }) => sum + size, 0)
 }
 
-type Sealing = { incoming: IncomingPush; prepared: Ready; keyring: Keyring }
+type SealInput = { incoming: IncomingPush; prepared: Ready; keyring: Keyring }
 
 /** As it is stored. Of a push that is over nothing is sealed but the labels of its owner. */
-function seal({ push, live, name, note }: PlannedPush, given: Sealing): PushToImport {
+function seal({ push, live, name, note }: PlannedPush, given: SealInput): PushToImport {
   const { incoming, prepared, keyring } = given
   const { urlToken, entries } = incoming
   const { sealing: instanceKey } = keyring

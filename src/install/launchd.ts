@@ -13,7 +13,7 @@ import {
   type ServicePlaces,
   type ServiceSystem,
 } from './service-system.ts'
-import type { Step } from './steps.ts'
+import type { InstallStep } from './steps.ts'
 import job from './templates/io.oncebox.plist.template' with { type: 'text' }
 
 const LABEL = 'io.oncebox'
@@ -36,7 +36,7 @@ function domainOf({ scope, userName }: ServiceHere): string {
   return scope === 'machine' ? 'system' : `gui/${userName}`
 }
 
-function bootOut(here: ServiceHere): Step {
+function bootOut(here: ServiceHere): InstallStep {
   return { ...run('launchctl', 'bootout', domainOf(here), here.places.definition), mayFail: true }
 }
 
@@ -55,7 +55,7 @@ function placesFor(scope: Scope, os: OperatingSystem): ServicePlaces {
   }
 }
 
-function installSteps(facts: InstallFacts): Step[] {
+function installSteps(facts: InstallFacts): InstallStep[] {
   const { scope, places, envText, dataDir, mayStart } = facts
   const isMachine = scope === 'machine'
   const logFile = places.logFile ?? '/dev/null'
@@ -63,8 +63,8 @@ function installSteps(facts: InstallFacts): Step[] {
   const { executable, envFile } = places
   const text = launchdJob({ executable, envFile, dataDir, logFile, user: isMachine ? MAC_USER : null })
   // Unloads the job first: launchd reads a changed job only when it is loaded again.
-  const start: Step[] = [
-    { ...bootOut(facts), onlyIf: 'changed' } as Step,
+  const start: InstallStep[] = [
+    { ...bootOut(facts), onlyIf: 'changed' } as InstallStep,
     { ...run('launchctl', 'bootstrap', domainOf(facts), places.definition), onlyIf: 'changed' },
   ]
   return [
@@ -73,14 +73,14 @@ function installSteps(facts: InstallFacts): Step[] {
     { do: 'folder', path: posix.dirname(places.envFile), mode: 0o755 },
     { do: 'write', path: places.envFile, mode: 0o600, text: envText },
     ...(isMachine ? [run('chown', MAC_USER, places.envFile)] : []),
-    ...folders.map((path): Step => ({ do: 'folder', path, mode: 0o700 })),
+    ...folders.map((path): InstallStep => ({ do: 'folder', path, mode: 0o700 })),
     ...(isMachine ? [run('chown', `${MAC_USER}:${MAC_USER}`, ...folders)] : []),
     { do: 'write', path: places.definition, mode: 0o644, text },
     ...(mayStart ? start : []),
   ]
 }
 
-function addMacUser(id: number): Step[] {
+function addMacUser(id: number): InstallStep[] {
   const group = `/Groups/${MAC_USER}`
   const user = `/Users/${MAC_USER}`
   const words = [

@@ -2,7 +2,7 @@
 // start and remove the service.
 
 import type { OperatingSystem } from '../settings/parsers.ts'
-import type { Step } from './steps.ts'
+import type { InstallStep } from './steps.ts'
 
 export type Scope = 'machine' | 'user'
 
@@ -50,11 +50,11 @@ export type InstallFacts = ServiceHere & {
 export type ServiceSystem = {
   /** `self` is the running executable. */
   placesFor(scope: Scope, given: { os: OperatingSystem; self: string }): ServicePlaces
-  installSteps(facts: InstallFacts): Step[]
+  installSteps(facts: InstallFacts): InstallStep[]
   /** Keeps data, settings and executable. */
-  uninstallSteps(here: ServiceHere): Step[]
+  uninstallSteps(here: ServiceHere): InstallStep[]
   /** Restarts a running service. Does not start a stopped one. */
-  restartSteps(here: ServiceHere): Step[]
+  restartSteps(here: ServiceHere): InstallStep[]
   /** The restart command to show to people. */
   restartCommand(scope: Scope): string
   /** The command that prints the service's state. `running` matches its output while the service runs. */
@@ -71,11 +71,11 @@ export const SERVICE_USER = 'oncebox'
 /** The folder for the log of a service of the machine. */
 export const LOG_FOLDER = '/var/log/oncebox'
 
-export function run(...command: string[]): Step & { do: 'run' } {
+export function run(...command: string[]): InstallStep & { do: 'run' } {
   return { do: 'run', command }
 }
 
-export function copyOf({ self, places }: InstallFacts): Step {
+export function copyOf({ self, places }: InstallFacts): InstallStep {
   return { do: 'copy', from: self, to: places.executable, mode: 0o755 }
 }
 

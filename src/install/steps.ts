@@ -20,7 +20,7 @@ import { codeOf } from '../domain/system-errors.ts'
 
 const execute = promisify(execFile)
 
-export type Step =
+export type InstallStep =
   | { do: 'copy'; from: string; to: string; mode: number; group?: never }
   | { do: 'write'; path: string; mode: number; text: string; group?: string; encoding?: 'utf16le' }
   | { do: 'folder'; path: string; mode: number; owner?: string; group?: string }
@@ -28,7 +28,7 @@ export type Step =
   | { do: 'run'; command: readonly string[]; onlyIf?: 'changed'; mayFail?: true }
 
 /** The lines that --dry-run prints: whole files, and commands as one would type them. */
-export function presentStep(step: Step): string[] {
+export function presentStep(step: InstallStep): string[] {
   if (step.do === 'copy') return [`copy ${step.from} to ${step.to} (${octal(step.mode)})`]
   if (step.do === 'folder') return [`make the folder ${step.path} (${octal(step.mode)}${ownership(step)})`]
   if (step.do === 'remove') return [`remove ${step.path}`]
@@ -50,7 +50,7 @@ function quoteWord(word: string): string {
 }
 
 /** Runs the steps in order and reports those that change something. Throws `conflict` if a command fails. */
-export async function takeSteps(steps: readonly Step[], tell: (line: string) => void): Promise<void> {
+export async function takeSteps(steps: readonly InstallStep[], tell: (line: string) => void): Promise<void> {
   let isChanged = false
   for (const step of steps) {
     const told = presentStep(step)[0]?.replace(/:$/, '') ?? ''
@@ -65,7 +65,7 @@ export async function takeSteps(steps: readonly Step[], tell: (line: string) => 
   }
 }
 
-async function runCommand({ command, mayFail }: Extract<Step, { do: 'run' }>): Promise<void> {
+async function runCommand({ command, mayFail }: Extract<InstallStep, { do: 'run' }>): Promise<void> {
   const [program = '', ...words] = command
   try {
     await execute(program, words)
@@ -83,7 +83,7 @@ function reasonOf(cause: unknown): string {
 }
 
 /** Returns whether the step changed anything. */
-function take(step: Exclude<Step, { do: 'run' }>): boolean {
+function take(step: Exclude<InstallStep, { do: 'run' }>): boolean {
   if (step.do === 'remove') {
     const isThere = lstatSync(step.path, { throwIfNoEntry: false }) !== undefined
     rmSync(step.path, { force: true })
@@ -107,11 +107,11 @@ function hasMode(path: string, { mode }: { mode: number }): boolean {
   return process.platform === 'win32' || (statSync(path).mode & 0o7777) === mode
 }
 
-function encode({ text, encoding }: Extract<Step, { do: 'write' }>): Buffer {
+function encode({ text, encoding }: Extract<InstallStep, { do: 'write' }>): Buffer {
   return encoding === undefined ? Buffer.from(text) : Buffer.from(`\ufeff${text}`, encoding)
 }
 
-function makeFolder({ path, mode, owner, group }: Extract<Step, { do: 'folder' }>): void {
+function makeFolder({ path, mode, owner, group }: Extract<InstallStep, { do: 'folder' }>): void {
   makeParents(path)
   mkdirSync(path, { mode })
   if (group !== undefined)

@@ -15,7 +15,7 @@ import {
   type ServicePlaces,
   type ServiceSystem,
 } from './service-system.ts'
-import type { Step } from './steps.ts'
+import type { InstallStep } from './steps.ts'
 import machineOnly from './templates/machine-only.service.template' with { type: 'text' }
 import unit from './templates/oncebox.service.template' with { type: 'text' }
 
@@ -64,12 +64,12 @@ function placesFor(scope: Scope, { os, self }: { os: OperatingSystem; self: stri
   }
 }
 
-function installSteps(facts: InstallFacts): Step[] {
+function installSteps(facts: InstallFacts): InstallStep[] {
   const { scope, places, envText, isManaged, mayStart } = facts
   const isMachine = scope === 'machine'
   const group = isMachine ? { group: SERVICE_USER } : {}
   const folder = posix.dirname(places.envFile)
-  const start: Step[] = [
+  const start: InstallStep[] = [
     { ...run(...systemctl(scope), 'restart', UNIT), onlyIf: 'changed' },
     run(...systemctl(scope), 'start', UNIT),
   ]
@@ -96,10 +96,10 @@ const addUser = run(
 /**
  * Creates the folders that systemd does not: they must exist, owned by the service's user, before it starts.
  */
-function ownFolders({ scope, dataDir, backupDir }: InstallFacts): Step[] {
+function ownFolders({ scope, dataDir, backupDir }: InstallFacts): InstallStep[] {
   if (scope === 'user') return []
   const owned = { mode: 0o700, owner: SERVICE_USER, group: SERVICE_USER }
-  return [dataDir, backupDir].flatMap((path): Step[] =>
+  return [dataDir, backupDir].flatMap((path): InstallStep[] =>
     path === null || path === STATE_FOLDER
       ? []
       : [{ do: 'folder', path, ...owned }, run('chown', `${SERVICE_USER}:`, path)],

@@ -12,12 +12,12 @@ import {
   type ServicePlaces,
   type ServiceSystem,
 } from './service-system.ts'
-import type { Step } from './steps.ts'
+import type { InstallStep } from './steps.ts'
 import task from './templates/oncebox-task.xml.template' with { type: 'text' }
 
 const TASK = ['/TN', 'Oncebox']
-const end: Step = { ...run('schtasks', '/End', ...TASK), mayFail: true }
-const start: Step = run('schtasks', '/Run', ...TASK)
+const end: InstallStep = { ...run('schtasks', '/End', ...TASK), mayFail: true }
+const start: InstallStep = run('schtasks', '/Run', ...TASK)
 
 export const WINDOWS: ServiceSystem = {
   placesFor: (scope, { os }) => placesFor(scope, os),
@@ -51,7 +51,7 @@ function placesFor(scope: Scope, os: OperatingSystem): ServicePlaces {
 }
 
 /** Only the service, the system (S-1-5-18) and administrators (S-1-5-32-544) may enter the folder. */
-function installSteps(facts: InstallFacts): Step[] {
+function installSteps(facts: InstallFacts): InstallStep[] {
   const { scope, places, envText, mayStart } = facts
   const isMachine = scope === 'machine'
   const settings = win32.dirname(places.envFile)
@@ -67,7 +67,7 @@ function installSteps(facts: InstallFacts): Step[] {
     { do: 'write', path: places.envFile, mode: 0o600, text: envText },
     { do: 'write', path: places.definition, mode: 0o600, text, encoding: 'utf16le' },
     run('schtasks', '/Create', '/F', ...TASK, '/XML', places.definition),
-    ...(mayStart ? [{ ...end, onlyIf: 'changed' } as Step, start] : []),
+    ...(mayStart ? [{ ...end, onlyIf: 'changed' } as InstallStep, start] : []),
   ]
 }
 

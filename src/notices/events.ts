@@ -5,7 +5,7 @@
 import { DomainError } from '../domain/errors.ts'
 import { SECOND } from '../domain/time.ts'
 import type { Store } from '../store/contract.ts'
-import type { ToldEvent } from '../store/notices-contract.ts'
+import type { AccountEvent } from '../store/notices-contract.ts'
 
 /** Concurrent waits per account and node. */
 const MOST_AT_ONCE = 3
@@ -23,7 +23,7 @@ export type Poll = {
   signal: AbortSignal
 }
 
-export type EventPage = { events: ToldEvent[]; next: number }
+export type EventPage = { events: AccountEvent[]; next: number }
 
 type End = 'told' | 'refused' | 'over'
 type WaitingPoll = Pick<Poll, 'accountId' | 'tokenId'> & { after: number; end: (how: End) => void }

@@ -6,7 +6,7 @@ import { constants, lstatSync, type Stats, statSync, writeSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { DomainError } from '../domain/errors.ts'
 import { reasonOf } from '../domain/system-errors.ts'
-import { type Belonging, requireOwn } from '../store/folder/ownership.ts'
+import { type OwnedPath, requireOwn } from '../store/folder/ownership.ts'
 
 /** The most characters that wait for a slow or full disk. Further lines are dropped, which bounds memory. */
 const MAX_WAITING = 4 * 1024 * 1024
@@ -107,7 +107,7 @@ export async function openLogFile({ path, onError, fallBack }: LogFileOptions) {
 
 const MODE = 0o600
 
-const BELONGING: Belonging = { what: 'The log file', flag: '--log-file' }
+const LOG_FILE: OwnedPath = { what: 'The log file', flag: '--log-file' }
 
 /**
  * Throws `conflict` for a pipe, because opening it blocks until a reader appears, and for a file or symlink
@@ -120,7 +120,7 @@ export function requireLogPlace(path: string): void {
     throw new DomainError('conflict', `The log file ${path} is a pipe: ${remedy}`)
   }
   if (found?.isCharacterDevice()) return
-  requireOwn(path, BELONGING, { mayBeRoots: true })
+  requireOwn(path, LOG_FILE, { mayBeRoots: true })
 }
 
 /**

@@ -29,14 +29,14 @@ export type DatabaseCounts = {
   seconds: number
 }
 
-export type DatabaseLook = {
+export type DatabaseResponse = {
   /** In milliseconds. */
   roundTrip: number
 }
 
 export type DatabaseReport = {
   /** Null when the database does not answer within a second or two. Never takes longer. */
-  look(): Promise<DatabaseLook | null>
+  look(): Promise<DatabaseResponse | null>
   count(): DatabaseCounts
   /** Milliseconds since a heartbeat of this node was durable. */
   sinceHeartbeat(): number

@@ -7,7 +7,7 @@ import type { DeliveryError, OutboxKind, WebhookFormat } from '../domain/outbox.
  * An event of an account. `n` numbers the events of the account in the order of their commits; `data` is
  * JSON.
  */
-export type ToldEvent = { n: number; type: EventType; at: number; data: string }
+export type AccountEvent = { n: number; type: EventType; at: number; data: string }
 
 /**
  * `first` is the number of the oldest event that is kept, and `last` that of the newest one ever; both 0

@@ -73,7 +73,7 @@ export type Edited = { outcome: 'edited'; push: StoredPush } | { outcome: 'refus
 export type Claim = VisitToPush & { lookBy: Account | null; nonce?: PageNonce | null }
 
 /** limited: too many wrong passphrases. Then no view was counted, and nothing was written. */
-export type Claimed = { outcome: 'view' | 'expired' | 'limited'; push: StoredPush }
+export type ClaimResult = { outcome: 'view' | 'expired' | 'limited'; push: StoredPush }
 
 /** `open` decrypts the content and has no effects. When it throws, no view is counted. */
 export type PlainClaim<T> = Omit<Claim, 'id'> & {
@@ -85,7 +85,7 @@ export type PlainClaim<T> = Omit<Claim, 'id'> & {
 export type KeyToStore = { lookup: Buffer; lapsesAt: number; answer: Buffer }
 
 export type PlainClaimed<T> =
-  | (Claimed & { content: T | null })
+  | (ClaimResult & { content: T | null })
   | { outcome: 'passphrase_required'; push: StoredPush }
   | { outcome: 'has_files'; push: StoredPush; sealed: SealedContent }
 

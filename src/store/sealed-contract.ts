@@ -27,4 +27,4 @@ export type SealedLabels = {
 /** Mails with the link of a push. */
 export type SealedMails = readonly string[]
 
-export type Mailing = { ownerId: number; mails: SealedMails }
+export type MailsOfPush = { ownerId: number; mails: SealedMails }

@@ -19,7 +19,7 @@ const MARGIN = HOUR
 /** Budgets that are counted in memory at most; each holds about 100 bytes. */
 const MOST_UNSTORED = 10_000
 
-type Spent = RowOf<typeof spentPoints>
+type SpentRow = RowOf<typeof spentPoints>
 
 const SPENT = forSome((names) => select(spentPoints, `WHERE name IN (${names})`))
 /**
@@ -54,13 +54,13 @@ export function createSharedState({
    * Counted while the disk had no room for rows. Only a data folder lacks room, so no other node counts
    * beside this one.
    */
-  const unstored = new Map<string, Spent>()
+  const unstored = new Map<string, SpentRow>()
 
   // Nodes that seal under different keys count by themselves.
   const hashName = ({ name }: { name: string }) =>
     hashAddress(`shared ${name}`, keyring.sealing.addresses).toString('base64url')
 
-  function stateOf(budget: Budget, rows: readonly Spent[]): BudgetState {
+  function stateOf(budget: Budget, rows: readonly SpentRow[]): BudgetState {
     const time = now()
     const name = hashName(budget)
     const kept = unstored.get(name)
@@ -75,7 +75,7 @@ export function createSharedState({
   const budgetsOf = ({ counts, looks = [] }: BudgetAttempt) => [...counts, ...looks]
   const findRows = (attempt: BudgetAttempt) => SPENT(budgetsOf(attempt).map(hashName))
 
-  function decide(attempt: BudgetAttempt, rows: readonly Spent[]): BudgetDecision {
+  function decide(attempt: BudgetAttempt, rows: readonly SpentRow[]): BudgetDecision {
     const states = budgetsOf(attempt).map((budget) => stateOf(budget, rows))
     return { refusedBy: attempt.refuse(states), states }
   }

@@ -8,7 +8,7 @@ import { COMMANDS } from '../../src/cli/commands.ts'
 import { placesFor, systemOf } from '../../src/install/places.ts'
 import { requireRights } from '../../src/install/service.ts'
 import type { InstallFacts, Scope } from '../../src/install/service-system.ts'
-import { presentStep, type Step, takeSteps } from '../../src/install/steps.ts'
+import { type InstallStep, presentStep, takeSteps } from '../../src/install/steps.ts'
 import { createTrial } from '../cli/trial.ts'
 
 function factsOf(platform: NodeJS.Platform, scope: Scope, more: Partial<InstallFacts> = {}): InstallFacts {
@@ -44,7 +44,8 @@ const installSteps = (platform: NodeJS.Platform, facts: InstallFacts) =>
 const uninstallSteps = (platform: NodeJS.Platform, facts: InstallFacts) =>
   systemOf(platform).uninstallSteps(facts)
 
-const shown = (steps: readonly Step[]) => steps.flatMap(presentStep).filter((line) => !line.startsWith('  '))
+const shown = (steps: readonly InstallStep[]) =>
+  steps.flatMap(presentStep).filter((line) => !line.startsWith('  '))
 
 describe('on Linux', () => {
   test('the machine gets a user, the program, closed settings, the unit, and a start', () => {
@@ -130,7 +131,7 @@ test('steps that were taken already change nothing, restart nothing, and remove 
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-steps-'))
   writeFileSync(join(folder, 'from'), 'program')
   const marker = join(folder, 'ran')
-  const steps: Step[] = [
+  const steps: InstallStep[] = [
     { do: 'folder', path: join(folder, 'a'), mode: 0o750 },
     { do: 'copy', from: join(folder, 'from'), to: join(folder, 'a/b/program'), mode: 0o755 },
     { do: 'write', path: join(folder, 'a/settings'), mode: 0o640, text: 'A=1\n' },
@@ -159,7 +160,7 @@ test('steps that were taken already change nothing, restart nothing, and remove 
 })
 
 test('the message for a failed command contains the command and its output', async () => {
-  const steps: Step[] = [
+  const steps: InstallStep[] = [
     { do: 'run', command: [process.execPath, '-e', 'console.error("no such unit"); process.exit(5)'] },
   ]
   await expect(takeSteps(steps, () => undefined)).rejects.toThrow('failed: no such unit')

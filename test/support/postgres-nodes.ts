@@ -6,7 +6,7 @@ import type { SharedState } from '../../src/store/contract.ts'
 import { createOperations } from '../../src/store/operations.ts'
 import { createDatabase, type PostgresDatabase } from '../../src/store/postgres/engine/database.ts'
 import { createAlone, createSteps } from '../../src/store/postgres/engine/run-steps.ts'
-import type { Session } from '../../src/store/postgres/engine/session.ts'
+import type { PostgresSession } from '../../src/store/postgres/engine/session.ts'
 import { refuseBesideNodes } from '../../src/store/postgres/instance/instance.ts'
 import { createImports } from '../../src/store/pushes/imports.ts'
 import { createTestClock, type TestClock } from './instance.ts'
@@ -77,7 +77,7 @@ export function operationsOver(database: PostgresDatabase, keyring: Keyring, now
   const onError = (cause: unknown) => {
     throw cause
   }
-  const enter = (session: Session) => refuseBesideNodes(session, randomBytes(16))
+  const enter = (session: PostgresSession) => refuseBesideNodes(session, randomBytes(16))
   return {
     ...createOperations({
       ...{

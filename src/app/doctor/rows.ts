@@ -10,7 +10,7 @@ import { type Checks, fine, problem, type Verdict, warning } from '../../operati
 import { holdsData, requireUsable } from '../../store/folder/data-folder.ts'
 import { isReadableByOthers, lookAtKeyring } from '../../store/folder/key-file.ts'
 import { readClockMark, requireKeys } from '../../store/instance.ts'
-import { type DatabaseLook, lookIntoDatabase } from '../../store/opening/folder-database.ts'
+import { type DatabaseReader, lookIntoDatabase } from '../../store/opening/folder-database.ts'
 import type { DoctorTarget } from './place.ts'
 
 /**
@@ -22,7 +22,7 @@ export type Rows = Awaited<ReturnType<typeof lookAtFolderRows>>
 export async function lookAtFolderRows(place: DoctorTarget) {
   const { folder, config, now, isUsable, isDeep = false } = place
   const keyFile = config.keyFile ?? folder.key
-  let look: DatabaseLook | null = null
+  let look: DatabaseReader | null = null
   let lookAtDatabase: Checks[string] = () => lookAtNothing(place)
   if (isUsable && holdsData(folder))
     try {
@@ -69,7 +69,7 @@ export async function lookAtKey(path: string, readKeys: () => Promise<Keyring | 
 }
 
 /** Judges the clock as the next start would. */
-async function lookAtClock(look: DatabaseLook | null, here: number, maxGap: number): Promise<Verdict> {
+async function lookAtClock(look: DatabaseReader | null, here: number, maxGap: number): Promise<Verdict> {
   const stored = (await look?.read(readClockMark)) ?? { mark: 0, doubted: null }
   const clock = createClock({
     ...{ stored, maxGap, accept: false },

@@ -15,7 +15,7 @@ import {
   serviceHere,
 } from '../../install/service.ts'
 import { PACKAGED, type Scope, type ServiceHere, type ServicePlaces } from '../../install/service-system.ts'
-import { presentStep, type Step, takeSteps } from '../../install/steps.ts'
+import { type InstallStep, presentStep, takeSteps } from '../../install/steps.ts'
 import { type Config, settings } from '../../settings/table.ts'
 import { command, toggle } from '../command.ts'
 import { CommandFailure, UsageError } from '../failures.ts'
@@ -110,7 +110,7 @@ function hereFor(scope: Scope, { os, self }: Shell): ServiceHere {
   return serviceHere(scope, os, self[0] ?? '')
 }
 
-async function take(steps: readonly Step[], shell: Shell): Promise<void> {
+async function take(steps: readonly InstallStep[], shell: Shell): Promise<void> {
   await takeSteps(steps, (line) => shell.say(`… ${line}`))
 }
 

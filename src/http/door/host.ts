@@ -10,7 +10,7 @@ import type { Exchange } from './exchange.ts'
 import { isUnixHost } from './unix-socket.ts'
 
 /** How a request was addressed: by its Host header, or as a trusted proxy forwarded it. */
-export type Addressed = { scheme: 'http' | 'https' | null; host: string | null }
+export type RequestAddress = { scheme: 'http' | 'https' | null; host: string | null }
 
 export type HostRules = ReturnType<typeof createHostRules>
 
@@ -40,7 +40,7 @@ export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesO
   }
 
   /** Returns the origin that the browser asked for; null when the Host is not a valid name. */
-  function originOf({ scheme, host }: Addressed): string | null {
+  function originOf({ scheme, host }: RequestAddress): string | null {
     if (host === null || nameOf(host) === null) return null
     // A proxy may speak TLS without forwarding the scheme. Then use that of the base URL.
     if (scheme === null && base !== null && hasHost(base, host)) return base.origin
@@ -48,7 +48,7 @@ export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesO
   }
 
   /** Whether this origin (in lower case) is this server's: the same scheme, host and port. */
-  function isOwnOrigin(origin: string, addressed: Addressed): boolean {
+  function isOwnOrigin(origin: string, addressed: RequestAddress): boolean {
     const own = [base?.origin ?? null, originOf(addressed)]
     return own.some((one) => one !== null && spellingsOf(one).includes(origin))
   }
@@ -56,7 +56,7 @@ export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesO
   return {
     check,
     /** The start of every absolute link, without a trailing slash. */
-    baseUrlFor: ({ scheme, host }: Addressed) => baseUrl ?? `${scheme ?? 'http'}://${host}`,
+    baseUrlFor: ({ scheme, host }: RequestAddress) => baseUrl ?? `${scheme ?? 'http'}://${host}`,
     isOwnOrigin,
     /** The path in --base-url, '' without one. */
     basePath,

@@ -189,10 +189,10 @@ function readPayload(fields: PushFields, kind: PushKind, limits: PushLimits): st
   return payload
 }
 
-type Mailing = { viewer: Viewer; wire: Wire; limits: Pick<PushLimits, 'mail'> }
+type MailContext = { viewer: Viewer; wire: Wire; limits: Pick<PushLimits, 'mail'> }
 
 /** Returns null if no recipient is given. Only accounts send mail, each within a limit. */
-export function readMail(fields: MailFields, { viewer, wire, limits }: Mailing): LinkMail | null {
+export function readMail(fields: MailFields, { viewer, wire, limits }: MailContext): LinkMail | null {
   if (limits.mail && viewer.account === null) {
     for (const name of MAIL_MEMBERS) if (isGiven(wire[name])) fields.blame(name, { code: 'needs_account' })
     return null

@@ -6,7 +6,7 @@
 
 import { promisify } from 'node:util'
 import { DomainError } from '../../domain/errors.ts'
-import { answerAsset, type Kept } from '../../http/answers.ts'
+import { answerAsset, type CacheRule } from '../../http/answers.ts'
 import type { RouteRequest } from '../../http/door/router.ts'
 import { FILES } from '../../http/urls.ts'
 import { bundleForBrowser, hashBundle, scriptOfWords } from './browser-bundles.ts' with { type: 'macro' }
@@ -22,7 +22,7 @@ export type ScriptName = 'answer' | 'common' | 'create' | 'handover' | 'lists' |
 
 type Asset = { name: string; type: string; policy?: string; read: () => Promise<Bytes> }
 /** An asset, and how long browsers may cache it. */
-type CachedAsset = { asset: Asset; kept: Kept }
+type CachedAsset = { asset: Asset; kept: CacheRule }
 type Bytes = Uint8Array<ArrayBuffer>
 
 const CSS = 'text/css; charset=utf-8'

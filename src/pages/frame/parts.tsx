@@ -190,9 +190,9 @@ export function nameForOwner({ push, urlToken, name }: LabelledPush, { say }: Wo
   return name || `${say('push_unnamed', { kind: say(`kind_${push.kind}`) })} (…${urlToken.slice(-4)})`
 }
 
-type Seen = { words: Words; now: number }
+type TimeContext = { words: Words; now: number }
 
-export function Relative({ at, words, now }: Seen & { at: number }) {
+export function Relative({ at, words, now }: TimeContext & { at: number }) {
   return (
     <time datetime={formatTime(at)} data-relative>
       {words.relative(at, now)}
@@ -201,6 +201,6 @@ export function Relative({ at, words, now }: Seen & { at: number }) {
 }
 
 /** Returns a text with the relative time in place of `{when}`. */
-export function sayWhen(key: WordKey, at: number, { words, now }: Seen): Children {
+export function sayWhen(key: WordKey, at: number, { words, now }: TimeContext): Children {
   return fillIn(words.say(key), 'when', <Relative at={at} words={words} now={now} />)
 }

@@ -72,7 +72,7 @@ export function createReceivePages(options: ReceivePageOptions) {
     return showPush(guest, { push: await findPush(url_token, guest), urlToken: url_token }, shown)
   }
 
-  type Found = { push: Push | null; urlToken: string }
+  type PushLookup = { push: Push | null; urlToken: string }
 
   /**
    * Returns the current e-mail address of a sender who chose to be named. Queries the store only for such
@@ -84,7 +84,11 @@ export function createReceivePages(options: ReceivePageOptions) {
     return account === null || account.disabledAt !== null ? null : account.email
   }
 
-  async function showPush(guest: Guest, { push, urlToken }: Found, shown: ViewOptions): Promise<Response> {
+  async function showPush(
+    guest: Guest,
+    { push, urlToken }: PushLookup,
+    shown: ViewOptions,
+  ): Promise<Response> {
     if (push === null || isExpired(push, now())) return gone(guest, push)
     const { problem, notice, saysCost = false, status = 200, headers = {} } = shown
     const isOwner = isOwnerOf(push, guest.viewer.account)

@@ -59,7 +59,7 @@ export function createAccountLinks({
     if (mail !== null) yield* enqueue({ kind: 'account_mail', pushId: null, at: createdAt, ...mail })
   }
 
-  function* findReplaced({ purpose, accountId, email }: Replacing, time: number): Step<{ id: number }[]> {
+  function* findReplaced({ purpose, accountId, email }: ReplacedLink, time: number): Step<{ id: number }[]> {
     return [
       ...(purpose === 'setup' ? (yield* all(SETUP_LINKS)).slice(setupLinks - 1) : []),
       ...(accountId === null ? [] : yield* all(FOR_ACCOUNT, accountId)),
@@ -125,7 +125,7 @@ export function createAccountLinks({
   }
 }
 
-type Replacing = Pick<AccountLink, 'purpose' | 'accountId' | 'email'>
+type ReplacedLink = Pick<AccountLink, 'purpose' | 'accountId' | 'email'>
 
 /** Before the link itself. */
 function* lockFor({ accountId }: Pick<AccountLink, 'accountId'>, { alone = false } = {}): Step<void> {

@@ -19,7 +19,7 @@ import * as tables from '../tables.ts'
 import { slicesOf } from './all-rows.ts'
 
 /** Told often. */
-export type OnProgress = (what: string, done: number) => void
+export type OnCopyProgress = (what: string, done: number) => void
 
 const READ_BYTES = 1024 * 1024
 /** What is not the same at the two ends. */
@@ -105,7 +105,7 @@ export async function findPlaces(read: Run, options: PlacesOptions): Promise<Pla
   return { from: row.isBucket ? files : createDiskFiles(path), to: files, row: place }
 }
 
-export type CopyingFiles = { places: Places | null; now: number; onProgress: OnProgress }
+export type CopyingFiles = { places: Places | null; now: number; onProgress: OnCopyProgress }
 
 /**
  * One by one. Throws `conflict`, naming the file, for one that is not whole at the source, or not the same at

@@ -13,7 +13,7 @@ import {
   writeCopiedTo,
 } from '../instance.ts'
 import { type Alone, all, type Run, type Statement, type Step } from '../steps.ts'
-import { copyFiles, copyRows, findPlaces, type OnProgress, type PlacesOptions } from './content.ts'
+import { copyFiles, copyRows, findPlaces, type OnCopyProgress, type PlacesOptions } from './content.ts'
 
 /** One end of a copy, open for this process alone until it is closed. */
 export type CopyEnd = {
@@ -36,7 +36,7 @@ export type CopyOptions = PlacesOptions & {
   /** Of the source. */
   keys: Keys
   now: number
-  onProgress: OnProgress
+  onProgress: OnCopyProgress
 }
 
 /** The number of rows of each table, and of `files`. */

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { conflict, DomainError } from '../../domain/errors.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { NEW, syncFolder } from './durable-files.ts'
-import { type Belonging, KEY_FILE, requireOwn } from './ownership.ts'
+import { KEY_FILE, type OwnedPath, requireOwn } from './ownership.ts'
 
 /** The name of a copy of the database made before a migration, complete or unfinished. */
 const COPY = /^before-update-from-\d+\.db(\.part)?$/
@@ -90,8 +90,8 @@ export function requireDataFolder(folder: DataFolder): void {
   })
 }
 
-export const FOLDER: Belonging = { what: 'The data folder', flag: '--data-dir' }
-const CONTENT: Belonging = { what: 'In the data folder,', flag: null }
+export const FOLDER: OwnedPath = { what: 'The data folder', flag: '--data-dir' }
+const CONTENT: OwnedPath = { what: 'In the data folder,', flag: null }
 
 /** Once the folder is closed, no other user can create files in it. */
 export function requireOwnContents(folder: DataFolder): void {

@@ -21,7 +21,7 @@ import { dirname, join } from 'node:path'
 import { conflict } from '../../domain/errors.ts'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { atStep } from '../durable-steps.ts'
-import { type Belonging, requireOwn } from './ownership.ts'
+import { type OwnedPath, requireOwn } from './ownership.ts'
 
 /** The suffix of a file that is being written. */
 export const NEW = '.oncebox-new'
@@ -133,12 +133,12 @@ export type ClosedFile = {
   write(text: string): Promise<void>
 }
 
-const BELONGING: Belonging = { what: 'The file', flag: null }
+const FILE: OwnedPath = { what: 'The file', flag: null }
 
 /** A file of secrets. */
 export function createClosedFile(path: string): ClosedFile {
   async function read(): Promise<string | null> {
-    requireOwn(path, BELONGING)
+    requireOwn(path, FILE)
     try {
       return await readFile(path, 'utf8')
     } catch (cause) {

@@ -8,9 +8,9 @@ import { conflict } from '../../domain/errors.ts'
 const ROOT = 0
 
 /** The words for a path in a refusal, and how another one is named. */
-export type Belonging = { what: string; flag: string | null }
+export type OwnedPath = { what: string; flag: string | null }
 
-export const KEY_FILE: Belonging = { what: 'The key file', flag: '--key-file' }
+export const KEY_FILE: OwnedPath = { what: 'The key file', flag: '--key-file' }
 
 /**
  * Throws `conflict`, naming owner and remedy, when the path or the target of its link belongs to another
@@ -18,7 +18,7 @@ export const KEY_FILE: Belonging = { what: 'The key file', flag: '--key-file' }
  */
 export function requireOwn(
   path: string,
-  { what, flag }: Belonging,
+  { what, flag }: OwnedPath,
   others: { mayBeRoots?: boolean } = {},
 ): void {
   const me = process.geteuid?.()

@@ -2,7 +2,7 @@
 // what expires soon, and what administrators are told.
 
 import { type EventType, expiresSoon, KEPT_FOR, SOON } from '../../domain/events.ts'
-import type { EventLook, EventRange, ToldEvent } from '../notices-contract.ts'
+import type { AccountEvent, EventLook, EventRange } from '../notices-contract.ts'
 import { lockPushes } from '../pushes/push-locks.ts'
 import { forSome, locked, type RowOf, select, statement } from '../statements.ts'
 import { all, only, type Parts, run, type Step } from '../steps.ts'
@@ -49,7 +49,7 @@ type Waiters = { accountIds: readonly number[]; tokenIds: readonly number[] }
 export function createEventLog({ steps, now, trusted }: Pick<Parts, 'steps' | 'now' | 'trusted'>) {
   const { read, write } = steps
 
-  function* list(accountId: number, after: number): Step<EventRange & { events: ToldEvent[] }> {
+  function* list(accountId: number, after: number): Step<EventRange & { events: AccountEvent[] }> {
     const events = yield* all(AFTER, accountId, after)
     // After the events: those that are removed in between count as removed before.
     const range = yield* only(RANGE, accountId)

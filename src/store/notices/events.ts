@@ -6,7 +6,7 @@ import { describePush, type EventType } from '../../domain/events.ts'
 import type { StoredPush } from '../pushes-contract.ts'
 import { locked, statement } from '../statements.ts'
 import { first, run, type Step, together } from '../steps.ts'
-import { type ToldEvent, tellWebhooks } from './webhooks.ts'
+import { type NewEvent, tellWebhooks } from './webhooks.ts'
 
 const EVENT_ID_CHARACTERS = 20
 
@@ -70,7 +70,7 @@ export function holdAccount(id: number): Step<void> {
 /** `forEverybody`: the webhooks of the administrators hear of it too. */
 export function* tellAccount(
   accountId: number,
-  event: ToldEvent,
+  event: NewEvent,
   of: { pushId: number | null; forEverybody: boolean },
 ): Step<void> {
   yield* run(COUNT, accountId)

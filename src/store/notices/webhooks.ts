@@ -48,7 +48,7 @@ const TELL = causing(
   ),
 )
 
-export type ToldEvent = { type: EventType; at: number; data: object }
+export type NewEvent = { type: EventType; at: number; data: object }
 
 /**
  * In the transaction of an event, right after it. `forEverybody`: the administrators' webhooks for everybody
@@ -56,7 +56,7 @@ export type ToldEvent = { type: EventType; at: number; data: object }
  */
 export function tellWebhooks(
   accountId: number,
-  event: ToldEvent,
+  event: NewEvent,
   { pushId, forEverybody }: { pushId: number | null; forEverybody: boolean },
 ): Step<void> {
   const { type, at, data } = event

@@ -12,7 +12,7 @@ import { lockFolder } from '../folder/folder-lock.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 import { stateOf } from '../postgres/engine/failures.ts'
 import { createAlone } from '../postgres/engine/run-steps.ts'
-import { SCHEMA, type Session } from '../postgres/engine/session.ts'
+import { type PostgresSession, SCHEMA } from '../postgres/engine/session.ts'
 import { refuseBesideNodes } from '../postgres/instance/instance.ts'
 import { openDatabase, requireIntact } from '../sqlite/database.ts'
 import { requireHome, takeLog } from '../sqlite/home.ts'
@@ -99,7 +99,7 @@ const LOCK_TIMED_OUT = '55P03'
  * Refuses while nodes serve the database, then locks its tables. The check comes first because its statement
  * has parameters: Bun sends statements without any before the BEGIN.
  */
-async function lockAll(session: Session, name: string): Promise<void> {
+async function lockAll(session: PostgresSession, name: string): Promise<void> {
   await refuseBesideNodes(session, null)
   await session.query(LOCK).catch((cause) => {
     throw stateOf(cause) === LOCK_TIMED_OUT ? conflict(`${name} ${IN_USE}`) : cause

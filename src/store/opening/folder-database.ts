@@ -125,7 +125,7 @@ export type LookOptions = {
   isDeep: boolean
 }
 
-export type DatabaseLook = Pick<Steps, 'read'> & { close(): void }
+export type DatabaseReader = Pick<Steps, 'read'> & { close(): void }
 
 /**
  * For a report: changes nothing. Throws, in the words of a start, what keeps the database from being served.
@@ -134,7 +134,7 @@ export type DatabaseLook = Pick<Steps, 'read'> & { close(): void }
 export async function lookIntoDatabase(
   folder: DataFolder,
   { isServed, isDeep }: LookOptions,
-): Promise<DatabaseLook> {
+): Promise<DatabaseReader> {
   try {
     const database = openForReading(folder, isServed)
     const drive = createDrive(database)

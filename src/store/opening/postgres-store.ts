@@ -13,14 +13,14 @@ import { type Keys, writeClockMark } from '../instance.ts'
 import { createBell } from '../notices/outbox.ts'
 import { createOperations } from '../operations.ts'
 import {
-  type Changing,
   createDatabase,
   type OnState,
   type PostgresDatabase,
+  type PostgresTransaction,
 } from '../postgres/engine/database.ts'
 import { createQuickLook } from '../postgres/engine/quick-look.ts'
 import { createAlone, createSteps, drive } from '../postgres/engine/run-steps.ts'
-import type { Connect, Session } from '../postgres/engine/session.ts'
+import type { Connect, PostgresSession } from '../postgres/engine/session.ts'
 import { createDatabaseClock, type DatabaseClock } from '../postgres/instance/clock.ts'
 import {
   enterInstance,
@@ -123,7 +123,7 @@ const tellDoubt = (onWarning: (warning: string) => void) => (doubt: Doubt | null
       : explainDoubt(doubt, 'the database server'),
   )
 
-type Serving = {
+type NodeParts = {
   folder: DataFolder
   keys: Keys
   database: PostgresDatabase
@@ -139,7 +139,7 @@ const IMPORT_MS = 12 * HOUR
 const MANY_WAITING = 5000
 
 /** Runs the heartbeats of the node, its files, and the operations. */
-async function serveNode(options: PostgresStoreOptions, serving: Serving): Promise<OpenedStore> {
+async function serveNode(options: PostgresStoreOptions, serving: NodeParts): Promise<OpenedStore> {
   const { database, node, clock, folder, keys } = serving
   const { keyring, keyFile } = keys
   const { now, trusted } = clock
@@ -175,7 +175,7 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
     ...{ hasRoom, onError, setupLinks: SETUP_LINKS },
   }
   // Another import is a node, too.
-  const enter = (session: Session) => refuseBesideNodes(session, node.id)
+  const enter = (session: PostgresSession) => refuseBesideNodes(session, node.id)
   const alone = createAlone({ ...guarded, enter, within: IMPORT_MS })
   const waitingWorks = () => database.count().connections.waiting
   const look = createQuickLook(database.read)
@@ -217,7 +217,7 @@ async function serveNode(options: PostgresStoreOptions, serving: Serving): Promi
 }
 
 /** Within a transaction: what nodes that are gone have not finished. */
-async function clearUp(session: Changing, now: number): Promise<void> {
+async function clearUp(session: PostgresTransaction, now: number): Promise<void> {
   const alive = new Set((await session.query<{ id: Uint8Array }>(LIVE_NODES)).map(({ id }) => id.toHex()))
   await drive(
     giveUpAbandoned((node) => alive.has(node.toHex()), now),

@@ -9,7 +9,7 @@ import { loseSome } from '../pushes/expiry.ts'
 import { REMOVE_REQUESTS } from '../requests.ts'
 import type { PostgresDatabase } from './engine/database.ts'
 import { drive } from './engine/run-steps.ts'
-import type { Session } from './engine/session.ts'
+import type { PostgresSession } from './engine/session.ts'
 import { requireAlone } from './instance/instance.ts'
 
 /** A day, because there may be millions of rows. */
@@ -79,7 +79,7 @@ export function expireAll(
  * Abandons the folder in the bucket, because it may belong to the database from which this one was copied.
  * New files go to a new folder.
  */
-async function leaveBucket({ query }: Session): Promise<string | null> {
+async function leaveBucket({ query }: PostgresSession): Promise<string | null> {
   const [before] = await query<{ tag: string; isBucket: boolean }>(FOLDER)
   await query('UPDATE bucket_folder SET tag = $1', [newTag()])
   if (before?.isBucket !== true) return null

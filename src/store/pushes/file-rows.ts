@@ -12,7 +12,7 @@ import { filesDue, pushFiles } from '../tables.ts'
  * When the files of a push become due: at a time, or when the grants of its last view end, at most until the
  * given time.
  */
-export type Release = { at: number } | { viewedAt: number; until: number }
+export type DueTime = { at: number } | { viewedAt: number; until: number }
 
 const OF_PUSH = select(pushFiles, 'WHERE push_id = $1 ORDER BY n')
 const REMOVE_OF_PUSH = statement('DELETE FROM push_files WHERE push_id = $1')
@@ -55,7 +55,7 @@ function filesAreGone(): DomainError {
 }
 
 /** Deletes the rows of a push's files, with their names, and makes the files due. */
-export function* releaseFiles(pushId: number, when: Release): Step<void> {
+export function* releaseFiles(pushId: number, when: DueTime): Step<void> {
   for (const { fileId: id, size } of yield* listFiles(pushId)) {
     if ('at' in when) yield* addDue({ id, at: when.at, pushId: null, node: null })
     else {

@@ -18,7 +18,7 @@ const LOOKED_THROUGH = 500
  * signed-in person.
  */
 const LOOKED_THROUGH_BY_PAGES = 100
-type Listed = RowOf<typeof pushes> &
+type ListedRow = RowOf<typeof pushes> &
   RowOf<typeof pushState> &
   RowOf<typeof pushLabels> & { fileBytes: number }
 
@@ -28,7 +28,7 @@ const COLUMNS = [namesOf(pushes, 'p.'), namesOf(pushState, 's.'), namesOf(pushLa
 )
 const LISTED = `FROM pushes p JOIN push_state s ON s.push_id = p.id JOIN push_labels l ON l.push_id = p.id`
 
-function listed(where: string): Statement<Listed> {
+function listed(where: string): Statement<ListedRow> {
   return statement(`SELECT ${COLUMNS} ${LISTED} WHERE ${where}`)
 }
 
@@ -229,6 +229,6 @@ function presentListed({
   seenViews,
   fileBytes,
   ...row
-}: Listed): ListedPush {
+}: ListedRow): ListedPush {
   return { push: presentPush(row, row), labels: { urlToken, name, note, request }, seenViews, fileBytes }
 }

@@ -59,14 +59,14 @@ export function* lockLinked(
   return state && row && { push: presentPush(row, state), secrets }
 }
 
-type Locked = readonly [RowOf<typeof pushState> | null, RowOf<typeof pushes> | null, SealedSecrets | null]
+type LockedRows = readonly [RowOf<typeof pushState> | null, RowOf<typeof pushes> | null, SealedSecrets | null]
 
 /** In one trip to the server, which takes longer than to follow the link three times. */
-function lockAtOnce(lookup: Uint8Array): Step<Locked> {
+function lockAtOnce(lookup: Uint8Array): Step<LockedRows> {
   return together(first(LOCK_LINKED, lookup), first(FIND_LINKED, lookup), first(SECRETS_LINKED, lookup))
 }
 
-function* lockOneByOne(lookup: Uint8Array): Step<Locked> {
+function* lockOneByOne(lookup: Uint8Array): Step<LockedRows> {
   const state = yield* first(LOCK_LINKED, lookup)
   if (state === null) return [null, null, null]
   const [row, secrets] = yield* together(first(FIND, state.id), first(SECRETS, state.id))

@@ -37,10 +37,10 @@ const CHANGING = [
   ...(['countedFailures', 'countedAt', 'countedFrom'] as const),
 ]
 /** `logged`: right after an entry was added, which becomes the last one. */
-type Writing = Record<'plain' | 'logged', (push: StoredPush) => Step<void>>
+type StateWriter = Record<'plain' | 'logged', (push: StoredPush) => Step<void>>
 const LAST_ENTRY = { last_entry: LAST_ID }
-const addState: Writing = { plain: addTo(pushState), logged: addTo(pushState, null, LAST_ENTRY) }
-const updateState: Writing = {
+const addState: StateWriter = { plain: addTo(pushState), logged: addTo(pushState, null, LAST_ENTRY) }
+const updateState: StateWriter = {
   plain: updateOf(pushState, CHANGING),
   logged: updateOf(pushState, CHANGING, LAST_ENTRY),
 }
@@ -52,14 +52,14 @@ const updatePush = updateOf(pushes, MUTABLE)
 
 const keys = createSlots({ table: 'push_keys', column: 'wrapped_key', bytes: 62 })
 
-export type NewPush = Pick<PushToStore, 'push' | 'lookup' | 'keyNumber' | 'labels' | 'files'> & {
+export type PushToInsert = Pick<PushToStore, 'push' | 'lookup' | 'keyNumber' | 'labels' | 'files'> & {
   /** Null for an expired push. */
   secrets: SealedSecrets | null
 }
 
 /** Stores a push with what belongs to it alone. */
 export function* insertPush(
-  of: NewPush,
+  of: PushToInsert,
   past: Room & { entries: readonly NewEntry[]; seenViews: number },
 ): Step<StoredPush> {
   const { lookup, keyNumber, files } = of
@@ -120,7 +120,12 @@ export function* write(before: StoredPush, change: Change<StoredPush> | null, ro
 }
 
 /** Writes what a visit has changed, and its entry unless that is only counted. */
-function* writeState(how: Writing, push: StoredPush, entry: NewEntry | null, room: Room): Step<StoredPush> {
+function* writeState(
+  how: StateWriter,
+  push: StoredPush,
+  entry: NewEntry | null,
+  room: Room,
+): Step<StoredPush> {
   const { push: counted, add } = entry === null ? { push, add: null } : appending(push, entry, room)
   if (add !== null) yield* add
   yield* (add === null ? how.plain : how.logged)(counted)

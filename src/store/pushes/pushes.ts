@@ -19,7 +19,7 @@ import { tell } from '../notices/events.ts'
 import { enqueue } from '../notices/outbox.ts'
 import type {
   Claim,
-  Claimed,
+  ClaimResult,
   Edited,
   EditToPush,
   PlainClaim,
@@ -31,7 +31,7 @@ import type {
   VisitToPush,
 } from '../pushes-contract.ts'
 import { takeAnswer } from '../requests.ts'
-import type { Mailing, SealedMails } from '../sealed-contract.ts'
+import type { MailsOfPush, SealedMails } from '../sealed-contract.ts'
 import { spendNonce } from '../shared-state.ts'
 import { statement } from '../statements.ts'
 import { run, type Step, type Steps } from '../steps.ts'
@@ -84,14 +84,17 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return later && { push: later, sealed }
   }
 
-  function* claim(asked: Claim): Step<Claimed | null> {
+  function* claim(asked: Claim): Step<ClaimResult | null> {
     const before = yield* lockPush(asked.id)
     if (before === null) return null
     return yield* claimLocked(before, asked)
   }
 
   /** An owner's look is no view, and spends no nonce. */
-  function* claimLocked(before: StoredPush, asked: Pick<Claim, 'visit' | 'lookBy' | 'nonce'>): Step<Claimed> {
+  function* claimLocked(
+    before: StoredPush,
+    asked: Pick<Claim, 'visit' | 'lookBy' | 'nonce'>,
+  ): Step<ClaimResult> {
     const { outcome, change } = decideClaim(before, asked, timeOf(before))
     if (asked.nonce && change?.entry?.kind === 'view') yield* spendNonce(asked.nonce)
     return { outcome, push: yield* writeChange(before, change, room()) }
@@ -130,7 +133,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return { outcome, push: yield* writeChange(refused, last, room()) }
   }
 
-  function* mailLink(asked: VisitToPush & Mailing): Step<Visited<'mailed' | 'ended'>> {
+  function* mailLink(asked: VisitToPush & MailsOfPush): Step<Visited<'mailed' | 'ended'>> {
     const before = yield* lockPush(asked.id)
     if (before === null || before.ownerId !== asked.ownerId) return null
     const time = timeOf(before)
@@ -232,7 +235,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
      * Adds mails with the link, and audits it. `ended`: the push has expired. Returns null when this owner
      * has no such push.
      */
-    mailLink: (mailing: VisitToPush & Mailing) => write(() => mailLink(mailing), GROWS),
+    mailLink: (mailing: VisitToPush & MailsOfPush) => write(() => mailLink(mailing), GROWS),
     /** Does nothing to a push that is not locked or has expired. */
     unlockPush: (asked: VisitToPush) => write(() => unlock(asked), GROWS),
     /** Whether files of an expired push can still be downloaded. */

@@ -5,20 +5,20 @@ import { sealedSize } from '../../crypto/sealed-stream.ts'
 import type { BucketPlace } from '../../domain/bucket-place.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { BucketReport, OpenedFile, SealedFiles } from '../files-contract.ts'
-import { createClient, PATIENCE, type Patience } from './client.ts'
+import { createClient, PATIENCE, type S3Timeouts } from './client.ts'
 import { S3Failure } from './failures.ts'
 import { createObjects } from './objects.ts'
 import { openObject } from './reading.ts'
-import type { Credentials } from './signed-requests.ts'
+import type { S3Credentials } from './signed-requests.ts'
 import { createPartBuffers, createUpload, partSizes } from './uploading.ts'
 
 export type BucketOptions = {
   place: BucketPlace
-  credentials: Credentials
+  credentials: S3Credentials
   /** The largest file that is to be stored. */
   maxFileBytes: number
   /** Tests wait for less long. */
-  patience?: Patience
+  patience?: S3Timeouts
 }
 
 /** `tag` is the folder of this database in the bucket. */

@@ -6,10 +6,10 @@ import { randomKey } from '../../crypto/random.ts'
 import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
 import { formatLength } from '../../domain/time.ts'
 import { isFailure, S3Failure } from './failures.ts'
-import { type Credentials, createSendOnce, type S3Answer, type S3Request } from './signed-requests.ts'
+import { createSendOnce, type S3Answer, type S3Credentials, type S3Request } from './signed-requests.ts'
 
 /** Milliseconds. */
-export type Patience = {
+export type S3Timeouts = {
   /** For all tries of one request: no answer of this server may hang for longer than ten seconds. */
   whole: number
   /** For one try of a small request. */
@@ -18,7 +18,7 @@ export type Patience = {
   pause: number
 }
 
-export const PATIENCE: Patience = { whole: 9_000, once: 3_000, pause: 150 }
+export const PATIENCE: S3Timeouts = { whole: 9_000, once: 3_000, pause: 150 }
 
 /** A slower store than this counts as one that stalls. */
 const BYTES_PER_MS = 1024
@@ -26,8 +26,8 @@ const MAX_TRIES = 4
 
 export type ClientOptions = {
   place: BucketPlace
-  credentials: Credentials
-  patience?: Patience | undefined
+  credentials: S3Credentials
+  patience?: S3Timeouts | undefined
   /** Is given a sentence when the store begins to fail, fails in another way, or works again. */
   onChange: (sentence: string) => void
 }

@@ -5,14 +5,17 @@ import type { BucketPlace } from '../../domain/bucket-place.ts'
 import { createClient } from './client.ts'
 import { S3Failure } from './failures.ts'
 import { createObjects, type Objects } from './objects.ts'
-import type { Credentials } from './signed-requests.ts'
+import type { S3Credentials } from './signed-requests.ts'
 
 /** `failure` continues a sentence about the bucket. `isVersioned`: the bucket keeps what is deleted. */
 export type Probed = { name: string; failure: S3Failure | null; isVersioned: boolean }
 
 const BYTES = 4096
 
-export async function probeBucket(where: { place: BucketPlace; credentials: Credentials }): Promise<Probed> {
+export async function probeBucket(where: {
+  place: BucketPlace
+  credentials: S3Credentials
+}): Promise<Probed> {
   const { name, send } = createClient({ ...where, onChange: () => undefined })
   const objects = createObjects(send)
   const key = `${where.place.prefix}probe-${randomBase32(20)}`

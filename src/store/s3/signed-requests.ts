@@ -3,7 +3,7 @@
 import type { BucketPlace } from '../../domain/bucket-place.ts'
 import { explainBreak, explainRefusal, S3Failure } from './failures.ts'
 
-export type Credentials = { accessKeyId: string; secretAccessKey: string }
+export type S3Credentials = { accessKeyId: string; secretAccessKey: string }
 
 export type S3Request = {
   method: 'GET' | 'PUT' | 'POST' | 'DELETE'
@@ -25,7 +25,7 @@ export type SendOnce = (request: S3Request, limitMs: number) => Promise<S3Answer
 const MOST_BYTES = 8 * 1024 * 1024
 
 /** Throws S3Failure for everything that is no success. */
-export function createSendOnce(place: BucketPlace, credentials: Credentials): SendOnce {
+export function createSendOnce(place: BucketPlace, credentials: S3Credentials): SendOnce {
   // The library keeps the key of the day here, which four HMACs make.
   const cache = new Map<string, ArrayBuffer>()
 

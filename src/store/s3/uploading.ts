@@ -106,10 +106,10 @@ export async function* cutUp(
   }
 }
 
-export type Upload = (key: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>
+export type ObjectUpload = (key: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>
 
 /** A failure may leave parts in the bucket, when they cannot be aborted at once. */
-export function createUpload(objects: Objects, buffers: PartBuffers): Upload {
+export function createUpload(objects: Objects, buffers: PartBuffers): ObjectUpload {
   return async (key, bytes) => {
     const parts: Part[] = []
     let upload = null as PartUpload | null

@@ -26,13 +26,13 @@ const BUSY_RETRY_MS = 2
 const BUSY_LIMIT_MS = 5_000
 
 /** Runs a work in a transaction; resolves with its result once it is durable. */
-export type Transact = <T>(work: () => T, options?: WorkOptions) => Promise<T>
+export type Transact = <T>(work: () => T, options?: CommitOptions) => Promise<T>
 
 /**
  * `grows`: the work stores something new and is refused on a full disk. Other works are tried again once
  * there is room.
  */
-export type WorkOptions = { grows?: boolean }
+export type CommitOptions = { grows?: boolean }
 
 export type GroupCommit = {
   transact: Transact
@@ -83,7 +83,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let isLocked = false
   let whenIdle: (() => void)[] = []
 
-  function transact<T>(run: () => T, { grows = false }: WorkOptions = {}): Promise<T> {
+  function transact<T>(run: () => T, { grows = false }: CommitOptions = {}): Promise<T> {
     if (pending >= MAX_WAITING) return Promise.reject(overloaded())
     pending += 1
     return new Promise<T>((resolve, reject) => {

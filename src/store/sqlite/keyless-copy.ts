@@ -136,9 +136,9 @@ export function openKeylessCopy({
   }
 }
 
-type Copying = { schema: number; keepsLinks: boolean; isServed: boolean }
+type CopyPlan = { schema: number; keepsLinks: boolean; isServed: boolean }
 
-function copyAll(database: Database, { schema, keepsLinks, isServed }: Copying): number {
+function copyAll(database: Database, { schema, keepsLinks, isServed }: CopyPlan): number {
   migrate(database, MIGRATIONS.slice(0, schema))
   database.run('PRAGMA foreign_keys = OFF')
   const [few, byPush] = [FEW, BY_PUSH].map((tables) => prepareCopies(database, { tables, keepsLinks }))

@@ -5,7 +5,7 @@ import { getTableColumns } from 'drizzle-orm'
 import { refusalOf } from '../folder/sqlite-failures.ts'
 import type { Alone, Ask, Effect, Glance, Statement, Step, Steps } from '../steps.ts'
 import * as tables from '../tables.ts'
-import type { Transact, WorkOptions } from './group-commit.ts'
+import type { CommitOptions, Transact } from './group-commit.ts'
 
 type Bindings = SQLQueryBindings[]
 type Prepared = (values: Bindings) => Record<string, unknown>[]
@@ -82,7 +82,7 @@ export function createAlone(database: Database, drive: Drive): Alone {
   }
 }
 
-export type StepsOptions = {
+type StepsOptions = {
   drive: Drive
   transact: Transact
   onEffect: OnEffect
@@ -107,7 +107,7 @@ export function createSteps({
     return found
   }
 
-  async function write<T>(step: () => Step<T>, options?: WorkOptions): Promise<T> {
+  async function write<T>(step: () => Step<T>, options?: CommitOptions): Promise<T> {
     const measured = options?.grows ? requireFloor() : null
     if (measured !== null) await measured
     let effects: Set<Effect> | undefined

@@ -2,16 +2,16 @@
 
 import { describe, expect, test } from 'bun:test'
 import { createCors } from '../../../src/http/door/cors.ts'
-import { type Addressed, createHostRules } from '../../../src/http/door/host.ts'
+import { createHostRules, type RequestAddress } from '../../../src/http/door/host.ts'
 import { refusePrefetch } from '../../../src/http/door/other-sites.ts'
 
 const BASE = 'https://once.example/box'
 const NETWORK = { host: '::', addresses: ['::'] }
-const plain = (host: string): Addressed => ({ scheme: null, host })
-const secure = (host: string): Addressed => ({ scheme: 'https', host })
+const plain = (host: string): RequestAddress => ({ scheme: null, host })
+const secure = (host: string): RequestAddress => ({ scheme: 'https', host })
 
 describe('the server’s own origin', () => {
-  test.each<[string, string | null, Addressed, string]>([
+  test.each<[string, string | null, RequestAddress, string]>([
     ['is what was asked for', null, plain('nas:5100'), 'http://nas:5100'],
     ['leaves out the port of its scheme', null, plain('nas:80'), 'http://nas'],
     ['may name it', null, plain('nas'), 'http://nas:80'],
@@ -28,7 +28,7 @@ describe('the server’s own origin', () => {
     expect(createHostRules({ baseUrl, ...NETWORK }).isOwnOrigin(origin, addressed)).toBe(true)
   })
 
-  test.each<[string, string | null, Addressed, string]>([
+  test.each<[string, string | null, RequestAddress, string]>([
     ['another port', null, plain('localhost:5100'), 'http://localhost:8080'],
     ['no port', null, plain('localhost:5100'), 'http://localhost'],
     ['another name of this machine', null, plain('localhost:5100'), 'http://127.0.0.1:5100'],

@@ -37,7 +37,7 @@ export type CreatePageParts = {
   signups: boolean
 }
 
-type Shown = {
+type FormState = {
   typed: Typed
   refused: CreateRefusal | null
   /** The push whose settings the new one repeats. */
@@ -113,7 +113,7 @@ export function createShowForm(options: CreatePageParts) {
     return answerWith(guest, { typed: refused.typed, refused, again: null })
   }
 
-  function answerWith(guest: Guest, { again, shared, setup = null, ...shown }: Shown): Response {
+  function answerWith(guest: Guest, { again, shared, setup = null, ...shown }: FormState): Response {
     const typed = shown.typed === preset ? preset : withoutLongest(shown.typed, limits)
     const refused = shown.refused === null ? null : { ...shown.refused, typed }
     const { words, href } = guest

@@ -9,33 +9,39 @@ import { addToOutage } from '../../../domain/errors.ts'
 import { MINUTE } from '../../../domain/time.ts'
 import type { DatabaseCounts } from '../../database-contract.ts'
 import { DISK_FULL, endsConnection, explainFailure, isPassing, stateOf, unavailable } from './failures.ts'
-import { createLanes, type Lane, type OnState, type Patience } from './lanes.ts'
-import { ANSWER_MS, type Connect, type Session } from './session.ts'
+import { createLanes, type Lane, type LaneTimeouts, type OnState } from './lanes.ts'
+import { ANSWER_MS, type Connect, type PostgresSession } from './session.ts'
 
 export type { OnState } from './lanes.ts'
 
 /** `within`: milliseconds for the whole, for work that may take longer than a request. */
-export type WorkOptions = { within?: number }
+export type TransactionOptions = { within?: number }
 
 /** Runs work that only reads, outside any transaction. It may run again, on another connection. */
-export type Read = <T>(work: (session: Session) => Promise<T>, options?: WorkOptions) => Promise<T>
+export type RunRead = <T>(
+  work: (session: PostgresSession) => Promise<T>,
+  options?: TransactionOptions,
+) => Promise<T>
 
 /**
  * A session within a transaction. `send` does not wait for the rows of its statement; the commit follows at
  * once.
  */
-export type Changing = Session & { send(text: string, values: readonly unknown[]): void }
+export type PostgresTransaction = PostgresSession & { send(text: string, values: readonly unknown[]): void }
 
 /**
  * Runs work in one transaction (READ COMMITTED), and resolves once it is durable. The work may run several
  * times, so it has no effects outside the database. Throws `overloaded` when nothing happened, or when it
  * cannot be known, and `disk_full`.
  */
-export type Transact = <T>(work: (session: Changing) => Promise<T>, options?: WorkOptions) => Promise<T>
+export type RunTransaction = <T>(
+  work: (session: PostgresTransaction) => Promise<T>,
+  options?: TransactionOptions,
+) => Promise<T>
 
 export type PostgresDatabase = {
-  read: Read
-  transact: Transact
+  read: RunRead
+  transact: RunTransaction
   count(): DatabaseCounts
   /** Whether the server has refused changes lately for want of room on its disk. */
   isFull(): boolean
@@ -50,7 +56,7 @@ export type DatabaseOptions = {
   /** Called when the disk of the server begins to be full. */
   onFull?: () => void
   /** Runs on each new connection before its first use. */
-  onConnect?: (session: Session) => Promise<void>
+  onConnect?: (session: PostgresSession) => Promise<void>
 }
 
 const CONNECTIONS = 8
@@ -73,7 +79,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   const isFull = () => performance.now() - fullAt < FULL_MS
 
   /** Retries what failed in passing. */
-  async function persist<T>(within: number, attempt: (patience: Patience) => Promise<T>): Promise<T> {
+  async function persist<T>(within: number, attempt: (patience: LaneTimeouts) => Promise<T>): Promise<T> {
     // Work that may take longer than a request may also take as long on one connection.
     const once = within > WITHIN_MS ? within : ANSWER_MS
     const end = performance.now() + within
@@ -99,10 +105,10 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
     return explainFailure(failure)
   }
 
-  const read: Read = (work, { within = READ_WITHIN_MS } = {}) =>
+  const read: RunRead = (work, { within = READ_WITHIN_MS } = {}) =>
     during('reads', () => persist(within, (patience) => lanes.use(patience, work)))
 
-  const transact: Transact = (work, { within = WITHIN_MS } = {}) =>
+  const transact: RunTransaction = (work, { within = WITHIN_MS } = {}) =>
     during('transactions', () =>
       persist(within, async (patience) => {
         const progress = { isCommitSent: false }
@@ -151,7 +157,7 @@ function pauseAfter(tries: number): number {
 async function attempt<T>(
   lane: Lane,
   progress: { isCommitSent: boolean },
-  { within, work }: { within: number; work: (session: Changing) => Promise<T> },
+  { within, work }: { within: number; work: (session: PostgresTransaction) => Promise<T> },
 ): Promise<T> {
   const sent: Promise<unknown>[] = []
   const keep = (answered: Promise<unknown>) => {
@@ -159,7 +165,7 @@ async function attempt<T>(
     answered.catch(() => undefined)
     sent.push(answered)
   }
-  const send: Changing['send'] = (text, values) => keep(lane.query(text, values))
+  const send: PostgresTransaction['send'] = (text, values) => keep(lane.query(text, values))
   try {
     const begun = lane.control('BEGIN')
     keep(begun)

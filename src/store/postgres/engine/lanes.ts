@@ -4,9 +4,9 @@
 
 import type { ReservedSQL } from 'bun'
 import { endsConnection, unavailable } from './failures.ts'
-import { type Connect, reserveWithin, type Session, sessionOver } from './session.ts'
+import { type Connect, type PostgresSession, reserveWithin, sessionOver } from './session.ts'
 
-export type Lane = Session & {
+export type Lane = PostgresSession & {
   /** Does not wait for what was sent before. Resolves to the tag of the server's answer. */
   control(command: 'BEGIN' | 'COMMIT' | 'ROLLBACK'): Promise<string>
 }
@@ -17,13 +17,13 @@ export type OnState = (cause: unknown) => void
 /**
  * Until when, by performance.now(), work waits for a connection; and how many milliseconds it may take on it.
  */
-export type Patience = { end: number; once: number }
+export type LaneTimeouts = { end: number; once: number }
 
 export type LanesOptions = {
   connect: Connect
   max: number
   /** Runs on each new connection before its first use. When it throws, the connection is not used. */
-  onConnect: (session: Session) => Promise<void>
+  onConnect: (session: PostgresSession) => Promise<void>
   onState: OnState
 }
 
@@ -119,7 +119,7 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions) 
   }
 
   /** Waits for a free connection, and runs work on it. Throws `overloaded` when none is free in time. */
-  async function use<T>({ end, once }: Patience, work: (lane: Lane) => Promise<T>): Promise<T> {
+  async function use<T>({ end, once }: LaneTimeouts, work: (lane: Lane) => Promise<T>): Promise<T> {
     const lane = await acquire(end)
     const now = performance.now()
     lane.until = Math.min(now + once, Math.max(end, now + LEAST_MS))

@@ -1,8 +1,8 @@
 // Asks whether the database answers.
 
 import { SECOND } from '../../../domain/time.ts'
-import type { DatabaseLook } from '../../database-contract.ts'
-import type { Read } from './database.ts'
+import type { DatabaseResponse } from '../../database-contract.ts'
+import type { RunRead } from './database.ts'
 
 const LOOK_MS = 1.5 * SECOND
 
@@ -10,8 +10,8 @@ const LOOK_MS = 1.5 * SECOND
  * Returns a function that resolves to null when the database does not answer soon. Callers at the same time
  * share one query.
  */
-export function createQuickLook(read: Read): () => Promise<DatabaseLook | null> {
-  let asking: Promise<DatabaseLook | null> | null = null
+export function createQuickLook(read: RunRead): () => Promise<DatabaseResponse | null> {
+  let asking: Promise<DatabaseResponse | null> | null = null
   const ask = () =>
     read(
       async ({ query }) => {

@@ -11,10 +11,10 @@ import {
   type Step,
   type Steps,
 } from '../../steps.ts'
-import type { Changing, PostgresDatabase } from './database.ts'
-import type { Session } from './session.ts'
+import type { PostgresDatabase, PostgresTransaction } from './database.ts'
+import type { PostgresSession } from './session.ts'
 
-export type StepsOptions = Pick<PostgresDatabase, 'read' | 'transact'> & {
+type StepsOptions = Pick<PostgresDatabase, 'read' | 'transact'> & {
   /** Called after a commit with each of its effects. */
   onEffect: (effect: Effect) => void
 }
@@ -22,7 +22,7 @@ export type StepsOptions = Pick<PostgresDatabase, 'read' | 'transact'> & {
 export function createSteps({ read, transact, onEffect }: StepsOptions): Steps & { glance: Glance } {
   async function write<T>(step: () => Step<T>, { within }: { within?: number } = {}): Promise<T> {
     const effects = new Set<Effect>()
-    const work = (session: Changing) => drive(step(), session, effects)
+    const work = (session: PostgresTransaction) => drive(step(), session, effects)
     const value = await transact(work, within === undefined ? {} : { within })
     effects.forEach(onEffect)
     return value
@@ -39,7 +39,7 @@ export function createAlone({
   enter,
   within,
 }: Pick<PostgresDatabase, 'transact'> & {
-  enter: (session: Session) => Promise<unknown>
+  enter: (session: PostgresSession) => Promise<unknown>
   within: number
 }): Alone {
   return (work) =>
@@ -57,7 +57,7 @@ export function createAlone({
  */
 export async function drive<T>(
   step: Step<T>,
-  session: Session & Partial<Changing>,
+  session: PostgresSession & Partial<PostgresTransaction>,
   effects?: Set<Effect>,
 ): Promise<T> {
   const { send, query } = session

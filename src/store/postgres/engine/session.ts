@@ -20,13 +20,13 @@ export const ANSWER_MS = 3500
  * One connection, within a transaction or for one read. Parameters are $1, $2, …; a parameter may be an
  * array.
  */
-export type Session = { query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> }
+export type PostgresSession = { query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> }
 
 /**
  * A session over a connection. Each query is sent at once, because Bun would send it when it is awaited, and
  * BEGIN has to come first. Ids, times and sizes come as numbers, because they stay far below 2^53.
  */
-export function sessionOver(connection: Pick<SQL, 'unsafe'>): Session {
+export function sessionOver(connection: Pick<SQL, 'unsafe'>): PostgresSession {
   return {
     query: async (text, values = []) => {
       const rows = await connection.unsafe(text, [...values]).execute()

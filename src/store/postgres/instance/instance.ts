@@ -11,7 +11,7 @@ import { enterKeys, explainCopy, type Keys, listKnownKeys, nameKeys } from '../.
 import type { PostgresDatabase } from '../engine/database.ts'
 import { serverText } from '../engine/failures.ts'
 import { drive } from '../engine/run-steps.ts'
-import { type Connect, onOwnConnection, type Session, sessionOver } from '../engine/session.ts'
+import { type Connect, onOwnConnection, type PostgresSession, sessionOver } from '../engine/session.ts'
 import { readSchemaVersion, type SchemaVersion } from '../migrate.ts'
 import type { DatabaseTime } from './clock.ts'
 
@@ -50,7 +50,7 @@ const LOOK = `SELECT tag::text AS tag, expired_all_at AS "expiredAllAt", place, 
 
 /** `lock`: no other node changes the row until the transaction ends. `node`: the id of the one that asks. */
 export async function readInstance(
-  { query }: Session,
+  { query }: PostgresSession,
   { lock = false, node = null }: { lock?: boolean; node?: Uint8Array | null } = {},
 ): Promise<InstanceState> {
   // A statement of its own: after a wait for the lock it would read the rows of nodes as they were before.
@@ -69,7 +69,10 @@ const SHOWN_MS = HOUR
 export const LIVE_NODES = `SELECT id FROM nodes WHERE seen_at > ${DATABASE_TIME} - ${DEAD_MS}`
 
 /** Those that serve or did so lately. `thisNode`: the id of this one; null for a command. */
-export async function listNodes({ query }: Session, thisNode: Uint8Array | null): Promise<NodeReport[]> {
+export async function listNodes(
+  { query }: PostgresSession,
+  thisNode: Uint8Array | null,
+): Promise<NodeReport[]> {
   const nodes = await query<NodeReport>(LIST, [thisNode])
   return nodes.map(({ name, version, ...rest }) => ({
     ...{ ...rest, name: serverText(name), version: serverText(version) },
@@ -81,13 +84,16 @@ const LIST = `SELECT name, version, started_at AS "startedAt", seen_at AS "seenA
   FROM nodes WHERE seen_at > ${DATABASE_TIME} - ${SHOWN_MS} ORDER BY started_at, id`
 
 /** The names of the other nodes that are alive. */
-export async function listOthers(session: Session, node: Uint8Array | null): Promise<string[]> {
+export async function listOthers(session: PostgresSession, node: Uint8Array | null): Promise<string[]> {
   const nodes = await listNodes(session, node)
   return nodes.flatMap(({ name, isThis, isAlive }) => (isAlive && !isThis ? name : []))
 }
 
 /** Throws `conflict`, naming them, while nodes other than this one serve the database. */
-export async function refuseBesideNodes(session: Session, thisNode: Uint8Array | null): Promise<void> {
+export async function refuseBesideNodes(
+  session: PostgresSession,
+  thisNode: Uint8Array | null,
+): Promise<void> {
   const alive = await listOthers(session, thisNode)
   if (alive.length === 0) return
   throw conflict(
@@ -97,7 +103,7 @@ export async function refuseBesideNodes(session: Session, thisNode: Uint8Array |
 }
 
 /** For commands: the same, and none starts until the transaction ends. */
-export async function requireAlone(session: Session): Promise<InstanceState> {
+export async function requireAlone(session: PostgresSession): Promise<InstanceState> {
   const state = await readInstance(session, { lock: true })
   await refuseBesideNodes(session, null)
   return state

@@ -8,8 +8,8 @@ import type { Job } from '../../../domain/job.ts'
 import { SECOND } from '../../../domain/time.ts'
 import type { NodeNote } from '../../folder/notes.ts'
 import { explainCopy } from '../../instance.ts'
-import type { Changing, PostgresDatabase } from '../engine/database.ts'
-import type { Session } from '../engine/session.ts'
+import type { PostgresDatabase, PostgresTransaction } from '../engine/database.ts'
+import type { PostgresSession } from '../engine/session.ts'
 import { findSchemaProblem } from '../migrate.ts'
 import type { DatabaseClock } from './clock.ts'
 import { DATABASE_TIME, type InstanceState, listNodes, readInstance, SET_BACK } from './instance.ts'
@@ -44,7 +44,7 @@ export type NodeOptions = {
 type HeartbeatOptions = {
   database: PostgresDatabase
   /** Runs in the transaction of each heartbeat, and cleans up after dead nodes. */
-  clearUp: (session: Changing) => Promise<void>
+  clearUp: (session: PostgresTransaction) => Promise<void>
   /** Called after each durable heartbeat. */
   onDurable: () => Promise<void>
 }
@@ -63,7 +63,7 @@ export function createNode(options: NodeOptions) {
   let lastBeat: Promise<void> = Promise.resolve()
 
   /** Reads the instance, and returns why this node may not serve it; `refusal` is null if it may. */
-  async function examine(session: Session, { lock }: { lock: boolean }) {
+  async function examine(session: PostgresSession, { lock }: { lock: boolean }) {
     const before = note
     const found = await readInstance(session, { lock, node: id })
     clock.observe(found.time)
@@ -75,7 +75,7 @@ export function createNode(options: NodeOptions) {
   }
 
   /** Checks the database on each new connection. May stop serving; only a heartbeat resumes it. */
-  async function look(session: Session): Promise<void> {
+  async function look(session: PostgresSession): Promise<void> {
     const examined = await examine(session, { lock: false })
     if (examined.refusal !== null) change(examined.refusal)
   }
@@ -102,7 +102,7 @@ export function createNode(options: NodeOptions) {
 
   /** Writes the row of this node, or returns why the database may not be served. */
   async function writeRow(
-    session: Changing,
+    session: PostgresTransaction,
     clearUp: HeartbeatOptions['clearUp'],
     isLast: boolean,
   ): Promise<string | null> {

@@ -2,7 +2,7 @@
 // in doubt, however the connection fails.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { Session } from '../../../../src/store/postgres/engine/session.ts'
+import type { PostgresSession } from '../../../../src/store/postgres/engine/session.ts'
 import { openProxied, type ProxiedDatabase } from '../../../support/proxied-database.ts'
 import { usePostgres } from '../../../support/use-postgres.ts'
 
@@ -20,7 +20,7 @@ postgres.describe('a transaction', () => {
   })
   afterEach(() => it.close())
 
-  const addNote = (n: number) => async (session: Session) => {
+  const addNote = (n: number) => async (session: PostgresSession) => {
     runs += 1
     await session.query('INSERT INTO notes VALUES ($1)', [n])
     return `note ${n}`
@@ -71,7 +71,7 @@ postgres.describe('a transaction', () => {
       'with %s runs again',
       async (state) => {
         const fail = await failTimes(2, state)
-        const work = async (session: Session) => {
+        const work = async (session: PostgresSession) => {
           await session.query(fail)
           await session.query('INSERT INTO notes VALUES (2)')
           return 'done'
@@ -95,7 +95,7 @@ postgres.describe('a transaction', () => {
 
     test('on a full disk is refused with disk_full, and nothing is stored', async () => {
       const fail = await failTimes(9, '53100')
-      const work = async (session: Session) => {
+      const work = async (session: PostgresSession) => {
         await addNote(2)(session)
         await session.query(fail)
       }
@@ -121,7 +121,7 @@ postgres.describe('a transaction', () => {
     })
 
     test('but ignores the failed statement is rolled back and not acknowledged', async () => {
-      const work = async (session: Session) => {
+      const work = async (session: PostgresSession) => {
         await addNote(2)(session)
         await session.query('SELECT 1 / 0').catch(() => undefined)
         return 'fine'
@@ -148,7 +148,7 @@ postgres.describe('a transaction', () => {
     await it.database.transact(addNote(2))
     const met = Promise.withResolvers<void>()
     let first = 0
-    const swap = (one: number, other: number) => (session: Session) =>
+    const swap = (one: number, other: number) => (session: PostgresSession) =>
       session.query('SELECT FROM notes WHERE n = $1 FOR UPDATE', [one]).then(async () => {
         first += 1
         if (first === 2) met.resolve()
@@ -169,7 +169,7 @@ postgres.describe('a transaction', () => {
   })
 
   test('that exceeds its timeout is refused and rolled back', async () => {
-    const slow = async (session: Session) => {
+    const slow = async (session: PostgresSession) => {
       await addNote(2)(session)
       await session.query('SELECT pg_sleep(2.5)')
     }
