@@ -1,6 +1,6 @@
-// Writes the tables of the first schema, for both engines, from src/store/tables.ts. Indexes, triggers and
-// what only PostgreSQL has stand in the SQL files beside them. Once a version is released, its migration
-// never changes: later tables get migrations of their own.
+// Generates the SQL of the tables in src/store/tables.ts, for both engines. A migration of a new table starts
+// from it, and a test holds the migrations to it. Indexes, triggers and what only PostgreSQL has stand in the
+// SQL files alone.
 
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import * as tables from '../src/store/tables.ts'
@@ -8,26 +8,19 @@ import * as tables from '../src/store/tables.ts'
 type Config = ReturnType<typeof getTableConfig>
 type Engine = 'sqlite' | 'postgres'
 
-const MIGRATIONS = new URL('../src/store/migrations/', import.meta.url)
 const { home, pushLinks, linksFiled, ...shared } = tables
 const OF_FOLDER = [home, pushLinks, linksFiled]
 
-/** Generates the files of `src/store/migrations`: name → text. */
-export function generateSchema(): Record<string, string> {
+/** Generates a statement a line, for each engine. */
+export function generateSchema(): Record<Engine, string> {
   return {
-    '0001-sqlite.sql': createAll('sqlite', [...Object.values(shared), ...OF_FOLDER]),
-    '0001-postgres.sql': createAll('postgres', Object.values(shared)),
+    sqlite: createAll('sqlite', [...Object.values(shared), ...OF_FOLDER]),
+    postgres: createAll('postgres', Object.values(shared)),
   }
 }
 
-/** Reads the committed text of a file of `generateSchema`. */
-export function readSchema(path: string): Promise<string> {
-  return Bun.file(new URL(path, MIGRATIONS)).text()
-}
-
 function createAll(engine: Engine, all: readonly SQLiteTable[]): string {
-  const lines = all.map((table) => createTable(getTableConfig(table), engine))
-  return `-- Generated from store/tables.ts by scripts/schema.ts: a statement a line.\n${lines.join('\n')}\n`
+  return all.map((table) => createTable(getTableConfig(table), engine)).join('\n')
 }
 
 function createTable(table: Config, engine: Engine): string {
@@ -100,5 +93,4 @@ function referenceOf(column: SQLiteColumn, { foreignKeys }: Config): string {
 }
 
 if (import.meta.main)
-  for (const [path, text] of Object.entries(generateSchema()))
-    await Bun.write(new URL(path, MIGRATIONS), text)
+  for (const [engine, text] of Object.entries(generateSchema())) console.log(`-- ${engine}\n${text}\n`)

@@ -1,7 +1,5 @@
 // The tables, declared once for every engine. The order is that in which transactions lock their rows. Times
-// are milliseconds since
-// 1970. `npm run schema` writes migrations/0001-sqlite.sql and 0001-postgres.sql from here; 0001-indexes.sql
-//       has the indexes.
+// are milliseconds since 1970. The files of `migrations/` build them; `npm run schema` prints their SQL.
 
 import { sql } from 'drizzle-orm'
 import { check, customType, integer, primaryKey, sqliteTable, unique } from 'drizzle-orm/sqlite-core'

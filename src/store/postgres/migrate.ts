@@ -7,6 +7,8 @@ import { conflict } from '../../domain/errors.ts'
 import { MINUTE, SECOND } from '../../domain/time.ts'
 import firstIndexes from '../migrations/0001-indexes.sql' with { type: 'text' }
 import firstTables from '../migrations/0001-postgres.sql' with { type: 'text' }
+import secondIndexes from '../migrations/0002-indexes.sql' with { type: 'text' }
+import secondTables from '../migrations/0002-postgres.sql' with { type: 'text' }
 import { stateOf } from './engine/failures.ts'
 import { type Connect, onOwnConnection, SCHEMA } from './engine/session.ts'
 import firstNodes from './migrations/0001-nodes.sql' with { type: 'text' }
@@ -14,8 +16,10 @@ import firstNodes from './migrations/0001-nodes.sql' with { type: 'text' }
 /** A step, and the lowest version of the program's schema that may serve the tables after it. */
 export type Migration = { sql: string; compatibleFrom: number }
 
+/** A migration that was released never changes. */
 export const MIGRATIONS: readonly Migration[] = [
   { sql: firstTables + firstIndexes + firstNodes, compatibleFrom: 1 },
+  { sql: secondTables + secondIndexes, compatibleFrom: 1 },
 ]
 
 /** Both are 0 in a database without our tables. */

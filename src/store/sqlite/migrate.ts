@@ -7,10 +7,16 @@ import { type DataFolder, explained } from '../folder/data-folder.ts'
 import { writeWhole } from '../folder/durable-files.ts'
 import firstIndexes from '../migrations/0001-indexes.sql' with { type: 'text' }
 import firstTables from '../migrations/0001-sqlite.sql' with { type: 'text' }
+import secondIndexes from '../migrations/0002-indexes.sql' with { type: 'text' }
+import secondTables from '../migrations/0002-sqlite.sql' with { type: 'text' }
 import * as tables from '../tables.ts'
 import firstLinks from './migrations/0001-links.sql' with { type: 'text' }
 
-export const MIGRATIONS: readonly string[] = [firstTables + firstIndexes + firstLinks]
+/** A migration that was released never changes. */
+export const MIGRATIONS: readonly string[] = [
+  firstTables + firstIndexes + firstLinks,
+  secondTables + secondIndexes,
+]
 /** The version of the schema that this program makes, and the newest that it opens. */
 export const CURRENT_SCHEMA = MIGRATIONS.length
 

@@ -15,8 +15,9 @@ import { usePostgres } from '../../support/use-postgres.ts'
 
 const postgres = usePostgres()
 
-const [first = { sql: '', compatibleFrom: 0 }] = MIGRATIONS
-const second = (compatibleFrom: number) => [
+const KNOWN = MIGRATIONS.length
+const [first = { sql: '', compatibleFrom: 0 }, ...later] = MIGRATIONS
+const next = (compatibleFrom: number) => [
   ...MIGRATIONS,
   { sql: 'ALTER TABLE pushes ADD COLUMN colour text', compatibleFrom },
 ]
@@ -64,10 +65,10 @@ postgres.describe('migrations of PostgreSQL', () => {
 
   test('are taken by one node, while others that start wait and then serve', async () => {
     const database = await postgres.newEmptyDatabase()
-    const slow = [{ ...first, sql: `${first.sql}; SELECT pg_sleep(0.5)` }]
+    const slow = [{ ...first, sql: `${first.sql}; SELECT pg_sleep(0.5)` }, ...later]
     const start = () => migrate({ connect: database.connect, migrations: slow })
     await Promise.all([start(), start(), start()])
-    expect(await versionOf(database)).toEqual({ version: 1, compatibleFrom: 1 })
+    expect(await versionOf(database)).toEqual({ version: KNOWN, compatibleFrom: 1 })
     await database.close()
   })
 
@@ -83,9 +84,9 @@ postgres.describe('migrations of PostgreSQL', () => {
 
   test('leave the tables as they were when a step fails', async () => {
     const database = await postgres.newDatabase()
-    const broken = [...second(1), { sql: 'CREATE TABLE extra (id int); SELECT nonsense', compatibleFrom: 1 }]
+    const broken = [...next(1), { sql: 'CREATE TABLE extra (id int); SELECT nonsense', compatibleFrom: 1 }]
     await expect(migrate({ connect: database.connect, migrations: broken })).rejects.toThrow()
-    expect(await versionOf(database)).toEqual({ version: 1, compatibleFrom: 1 })
+    expect(await versionOf(database)).toEqual({ version: KNOWN, compatibleFrom: 1 })
     const [extra] = await withSession(database, (sql) => sql.unsafe("SELECT to_regclass('extra') AS name"))
     expect(extra.name).toBeNull()
     await database.close()
@@ -93,33 +94,33 @@ postgres.describe('migrations of PostgreSQL', () => {
 
   test('give up on a table that stays in use, and change nothing', async () => {
     const database = await postgres.newDatabase()
-    const options = { connect: database.connect, migrations: second(1), patience: 100 }
+    const options = { connect: database.connect, migrations: next(1), patience: 100 }
     await withSession(database, async (sql) => {
       await sql.unsafe('BEGIN; SELECT * FROM pushes').simple()
       await expect(migrate(options)).rejects.toThrow('something uses its tables')
     })
-    expect((await versionOf(database)).version).toBe(1)
+    expect((await versionOf(database)).version).toBe(KNOWN)
     await migrate(options)
-    expect((await versionOf(database)).version).toBe(2)
+    expect((await versionOf(database)).version).toBe(KNOWN + 1)
     await database.close()
   })
 
   test('by a newer program leave an older one serving where they say so', async () => {
     const database = await postgres.newDatabase()
-    await migrate({ connect: database.connect, migrations: second(1) })
-    expect(await versionOf(database)).toEqual({ version: 2, compatibleFrom: 1 })
+    await migrate({ connect: database.connect, migrations: next(1) })
+    expect(await versionOf(database)).toEqual({ version: KNOWN + 1, compatibleFrom: 1 })
     await migrate({ connect: database.connect })
-    expect(await versionOf(database)).toEqual({ version: 2, compatibleFrom: 1 })
+    expect(await versionOf(database)).toEqual({ version: KNOWN + 1, compatibleFrom: 1 })
     expect(findSchemaProblem(await versionOf(database))).toBeNull()
     await database.close()
   })
 
   test('by a newer program keep an older one out where they break it', async () => {
     const database = await postgres.newDatabase()
-    await migrate({ connect: database.connect, migrations: second(2) })
+    await migrate({ connect: database.connect, migrations: next(KNOWN + 1) })
     const late = migrate({ connect: database.connect })
     await expect(late).rejects.toThrow(
-      'its schema is version 2, which can be served from version 2 on; this Oncebox knows 1',
+      `its schema is version ${KNOWN + 1}, which can be served from version ${KNOWN + 1} on; this Oncebox knows ${KNOWN}`,
     )
     expect(findSchemaProblem(await versionOf(database))).toContain('Run that one.')
     await database.close()

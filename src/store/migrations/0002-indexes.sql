@@ -1,0 +1,1 @@
+-- The indexes that the second schema adds, on both engines.

@@ -1,0 +1,42 @@
+// Data that earlier versions of Oncebox wrote: a folder and its backup, made by the executable of that version.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createTestClock } from './instance.ts'
+
+const FIXTURES = resolve(import.meta.dir, '../fixtures/earlier-versions')
+
+/** The tokens of what the folder holds. All pushes and the request end on 2027-02-26. */
+export type EarlierTokens = {
+  /** Of ann@example.org, an administrator, who owns all pushes but the anonymous one. */
+  apiToken: string
+  /** "of 3.0.0", with the name "VPN for Bob" and the note "a note": opened once of three times. */
+  named: string
+  /** "with a passphrase", which is "open sesame". */
+  locked: string
+  /** The file note.txt, "a file of 3.0.0". */
+  file: string
+  /** "anonymous", with no owner. */
+  anonymous: string
+  /** "Router", with one answer of three. */
+  request: string
+  /** "router: Kx9", which answered the request and was not opened. */
+  received: string
+}
+
+/** Unpacks the data of a version, such as `3.0.0`. The folder was served elsewhere: `--accept-move`. */
+export async function unpackEarlier(version: string) {
+  const room = mkdtempSync(join(tmpdir(), 'oncebox-earlier-'))
+  const unpacked = Bun.spawnSync(['tar', '-xzf', join(FIXTURES, `${version}.tar.gz`), '-C', room])
+  if (!unpacked.success) throw new Error(`${unpacked.stderr}`)
+  return {
+    room,
+    dataDir: join(room, 'data'),
+    backup: join(room, 'backup.tar'),
+    tokens: (await Bun.file(join(room, 'tokens.json')).json()) as EarlierTokens,
+    /** A day after the folder was made. */
+    clock: createTestClock(Date.parse('2026-11-29T12:00:00.000Z')),
+    remove: () => rmSync(room, { recursive: true, force: true }),
+  }
+}
