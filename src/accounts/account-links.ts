@@ -46,7 +46,7 @@ export type AccountLinksOptions = {
   inLine: InLine
   limit: Pick<SignInLimit, 'tryLink' | 'tryReset'>
   keyring: Keyring
-  /** Null if this server sends no mail. */
+  /** The limit of mails to an account; null if this server sends no mail. */
   mailLimit: MailLimit | null
   onError: (cause: unknown) => void
   /** Called when the setup link has created the first administrator. */

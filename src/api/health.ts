@@ -15,7 +15,7 @@ export type ReadyOptions = {
   isAdmin: (exchange: Exchange) => Promise<boolean>
   /** Whether a reverse proxy that is not declared forwards requests from this machine. */
   hasUndeclaredProxy: () => boolean
-  /** Null without --base-url. */
+  /** The value of --base-url; null without it. */
   baseUrl: string | null
   hasTrustedProxies: boolean
 }

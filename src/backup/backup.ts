@@ -41,7 +41,7 @@ export type BackupWish = BackupSettings & {
   dataDir: string
   /** The path of a new file. Null writes the backup to `writeOutput`. */
   file: string | null
-  /** Null leaves the backup unencrypted. */
+  /** Encrypts the backup; null leaves it unencrypted. */
   seal: Seal | null
 }
 

@@ -136,7 +136,7 @@ function withoutKey(file: string): DomainError {
  */
 export type FormerSetting = {
   flag: string
-  /** Null for a secret, because backups contain none. */
+  /** The value; null for a secret, because backups contain none. */
   value: string | null
 }
 

@@ -9,7 +9,7 @@ import type { Shell } from './shell.ts'
 type Secret = {
   what: string
   question: string
-  /** What to do without a terminal. */
+  /** The remedy without a terminal, in one sentence. */
   remedy: string
 }
 

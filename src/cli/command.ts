@@ -47,7 +47,7 @@ export type Command<F extends SettingsTable = SettingsTable, S extends SettingsT
   isOnData?: boolean | ((operands: readonly string[]) => boolean)
   /** Prints failures as lines of JSON when --log-format asks for it. */
   isServer?: true
-  /** For a command that needs a data folder: what it does, and what to do with PostgreSQL instead. */
+  /** Set for a command that needs a data folder: its purpose, and the remedy for users of PostgreSQL. */
   onlyFolder?: { does: string; instead: string }
   /** Flags of which only one may be given. */
   oneOf?: readonly (keyof F & string)[][]

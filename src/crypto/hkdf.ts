@@ -1,6 +1,6 @@
 // HKDF-SHA256 (RFC 5869) for keys of 32 bytes: two HMACs, three times as fast as hkdfSync of node:crypto.
 
-/** What a key is derived from. `material` is concatenated; text counts as UTF-8. An empty salt means none. */
+/** Input of a derived key. `material` is concatenated; text counts as UTF-8. An empty salt means none. */
 export type KeySource = { material: readonly (Uint8Array | string)[]; salt?: Uint8Array; info: string }
 
 /** 32 bytes: extract, then the only block of expand. */

@@ -39,7 +39,7 @@ export function sealAnswer(answer: KeptAnswer, presented: PresentedKey, instance
   return sealField(plain, key, place)
 }
 
-/** Null when a bit was changed or the key is another one. */
+/** Returns null when a bit was changed or the key is another one. */
 export function openAnswer(
   sealed: Uint8Array,
   presented: PresentedKey,

@@ -52,7 +52,7 @@ function decode(text: string, length: number): Buffer | null {
   return bytes.length === length && bytes.toString('base64') === text ? bytes : null
 }
 
-/** What minisign signs of a file. */
+/** Returns the hash of a file that minisign signs. */
 export function hashForSigning(bytes: Uint8Array): Buffer {
   return createHash('blake2b512').update(bytes).digest()
 }

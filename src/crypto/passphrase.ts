@@ -11,7 +11,7 @@ const LANES = 1
 /** How much work argon2id does: memory, and passes over it. */
 export type Argon2Cost = { memoryKib: number; passes: number }
 
-/** For passphrases and passwords: about 100 ms. */
+/** The cost for passphrases and passwords, about 100 ms. */
 export const ARGON2_COST: Argon2Cost = { memoryKib: 19 * 1024, passes: 2 }
 
 /** A new salt with its parameters: format, memory in KiB (4 bytes), passes, lanes, 16 random bytes. */

@@ -10,7 +10,7 @@ import { openField, type SealingKey, sealField } from './sealed-field.ts'
 const KEY_BYTES = 32
 const SALT_BYTES = 16
 
-/** What is stored of them, and destroyed when the push expires. */
+/** The stored form of `PlainSecrets`, destroyed when the push expires. */
 export type SealedPayload = { salt: Uint8Array; wrappedKey: Uint8Array; payload: Uint8Array }
 
 /** All that is needed to open a push. */
@@ -40,7 +40,7 @@ export function sealSecrets({ payload, dataKey }: PlainSecrets, opener: Opener):
   }
 }
 
-/** Null when the link or the passphrase is wrong. The payload is null when it was altered. */
+/** Returns null when the link or the passphrase is wrong. The payload is null when it was altered. */
 export function openSecrets(
   sealed: SealedPayload,
   opener: Opener,

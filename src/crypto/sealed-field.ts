@@ -14,7 +14,7 @@ const FORMAT = 1
 const HEADER = 2
 const BODY = HEADER + NONCE_BYTES
 
-/** What the field belongs to and the field's name. A value moved to another place does not open. */
+/** Owner and name of a sealed field. A value that was moved to another place does not open. */
 export type Place = { subject: Uint8Array; field: string }
 
 export type SealingKey = { key: Uint8Array; number: number }
@@ -40,7 +40,7 @@ export function sealToText(plaintext: string, keyring: Keyring, place: KeyringPl
   return sealWithKeyring(Buffer.from(plaintext), keyring, place).toString('base64url')
 }
 
-/** Null when this server did not seal the text or it was altered. */
+/** Returns null when this server did not seal the text or it was altered. */
 export function openFromText(text: string, keyring: Keyring, place: KeyringPlace): string | null {
   const sealed = Buffer.from(text, 'base64url')
   // Decoding base64url is lenient: accept only the exact spelling that was issued.
@@ -48,12 +48,12 @@ export function openFromText(text: string, keyring: Keyring, place: KeyringPlace
   return openWithKeyring(sealed, keyring, place)?.toString('utf8') ?? null
 }
 
-/** As `sealToText`, for any value that JSON has. */
+/** Seals any JSON value like `sealToText`. */
 export function sealJson(value: unknown, keyring: Keyring, place: KeyringPlace): string {
   return sealToText(JSON.stringify(value), keyring, place)
 }
 
-/** What `sealJson` was given; null when this server did not seal it or it was altered. */
+/** Returns the value given to `sealJson`; null when this server did not seal it or it was altered. */
 export function openJson<T>(text: string, keyring: Keyring, place: KeyringPlace): T | null {
   const opened = openFromText(text, keyring, place)
   return opened === null ? null : JSON.parse(opened)
@@ -71,8 +71,8 @@ export function sealForAccount(plaintext: string, { keyring, ...of }: OfAccount)
 }
 
 /**
- * Null when the database was altered, the key is missing, or the value was sealed for another account or
- * field.
+ * Returns null when the database was altered, the key is missing, or the value was sealed for another account
+ * or field.
  */
 export function openForAccount(sealed: Uint8Array, { keyring, ...of }: OfAccount): string | null {
   return openWithKeyring(sealed, keyring, placeOfAccount(of))?.toString('utf8') ?? null

@@ -23,7 +23,7 @@ export function mentionsApiToken(text: string): boolean {
   return /(?:^|[^a-z0-9])obx_/i.test(text)
 }
 
-/** For a session or a link: 160 random bits as 32 lower-case letters and digits. */
+/** Generates a token for a session or a link: 160 random bits as 32 lower-case letters and digits. */
 export function newRandomToken(): string {
   return randomBase32(32)
 }

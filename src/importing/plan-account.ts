@@ -10,7 +10,7 @@ export type PlannedAccount = {
   isAdmin: boolean
   isDisabled: boolean
   totp: { secret: string; lastStep: number | null } | null
-  /** Null without one that can come. */
+  /** The token to import; null without a usable one. */
   apiToken: string | null
   createdAt: number
   notes: string[]
@@ -49,7 +49,10 @@ export function planAccount(incoming: IncomingAccount): PlannedAccount | { probl
   }
 }
 
-/** What an account that is here already is, and its namesake there is not, or the other way round. */
+/**
+ * Returns one note if the existing account and its namesake on the other server differ in being an
+ * administrator.
+ */
 export function differentRights(there: { isAdmin: boolean }, here: { isAdmin: boolean }): string[] {
   return here.isAdmin === there.isAdmin ? [] : [`here it is ${here.isAdmin ? 'an' : 'no'} administrator`]
 }

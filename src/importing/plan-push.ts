@@ -67,7 +67,7 @@ function problemOf(incoming: IncomingPush): string | null {
   return isOdd ? 'its limits in days and views cannot be read' : null
 }
 
-/** As that server counts: views that failed count, too. */
+/** Returns whether the other server counts the entry as a view: failed views count, too. */
 function isCounted({ kind }: EntryToImport): boolean {
   return kind === 'view' || kind === 'failed_view'
 }
@@ -99,7 +99,7 @@ function liveOf({
   return { payload, passphrase: passphrase === '' ? null : passphrase }
 }
 
-/** What is no web address must not become a link that a browser follows. */
+/** Returns `text` for a URL push whose payload is not http or https, so that no browser follows it. */
 function kindOf({ kind }: IncomingPush, payload: string | null): { kind: PushKind; notes: string[] } {
   if (kind !== 'url' || payload === null || isWebAddress(payload)) return { kind, notes: [] }
   return { kind: 'text', notes: ['its address is not http or https: it comes as a text'] }

@@ -7,7 +7,7 @@ import type { Uploads } from '../pushes/uploads.ts'
 import { IncomingProblem, type IncomingPush, type IncomingSource, isUnreadable } from './incoming.ts'
 import { filenameOf, planPush } from './plan-push.ts'
 
-/** What a live push needs besides itself. Without files any data key will do. */
+/** The keys and sealed files of a live push. Without files any data key will do. */
 export type Ready = {
   passphrase: { salt: Buffer; key: Uint8Array } | null
   dataKey?: Buffer
@@ -17,7 +17,7 @@ export type Ready = {
 /** `problem`: why its files cannot come. */
 export type Prepared = Ready | { problem: string }
 
-/** For a push without passphrase and files. */
+/** The result for a push without passphrase and files. */
 export const NOTHING_PREPARED: Ready = { passphrase: null, files: [] }
 
 export type PrepareOptions = {
@@ -82,7 +82,7 @@ async function derive(passphrase: string, { argon2Cost }: PrepareOptions) {
   return { salt, key: await derivePassphraseKey(passphrase, salt) }
 }
 
-/** For what keeps nothing: reads all files, and tells why they cannot come. */
+/** Reads all files and stores none, for dry runs. Reports why they cannot be imported. */
 export async function lookAtFiles({ files }: Pick<IncomingPush, 'files'>): Promise<Prepared> {
   try {
     for (const { open } of files) for await (const _piece of open());

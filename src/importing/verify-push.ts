@@ -166,7 +166,7 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
   return compare
 }
 
-/** What never changes here. Limits may have been shortened by the owner. */
+/** Returns the facts that never change here. Owners may have shortened limits. */
 function factsOf(push: Push) {
   return {
     kind: push.kind,

@@ -27,9 +27,9 @@ export function emptyReport() {
     secondFactors: 0,
     pushes: { live: 0, expired: 0, known: 0 },
     files: { count: 0, bytes: 0 },
-    /** What came otherwise than it was. */
+    /** Imported with a difference. */
     notes: [] as ImportFinding[],
-    /** What did not come. */
+    /** Not imported. */
     failures: [] as ImportFinding[],
   }
 }
@@ -67,7 +67,10 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
     }
   }
 
-  /** Null for an account that came before and was removed here. One that exists keeps its password. */
+  /**
+   * Returns the id of the new or existing account. An existing one keeps its password. Returns null for an
+   * account that an earlier import created and somebody removed here.
+   */
   async function enterAccount(planned: PlannedAccount): Promise<number | null> {
     const { email } = planned
     const here = await step.findAccount(email)
@@ -149,7 +152,7 @@ function countPush({ live, notes }: PlannedPush, incoming: IncomingPush, report:
 
 type SealInput = { incoming: IncomingPush; prepared: Ready; keyring: Keyring }
 
-/** As it is stored. Of a push that is over nothing is sealed but the labels of its owner. */
+/** Returns the push as stored. An expired push keeps only the labels of its owner. */
 function seal({ push, live, name, note }: PlannedPush, given: SealInput): PushToImport {
   const { incoming, prepared, keyring } = given
   const { urlToken, entries } = incoming

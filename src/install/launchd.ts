@@ -98,7 +98,7 @@ function addMacUser(id: number): InstallStep[] {
 
 type JobOptions = Pick<ServicePlaces, 'executable' | 'envFile' | 'dataDir'> & {
   logFile: string
-  /** Null for an agent, which runs as the user who signed in. */
+  /** The service's user; null for an agent, which runs as the user who signed in. */
   user: string | null
 }
 

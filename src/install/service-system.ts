@@ -13,7 +13,7 @@ export type ServicePlaces = {
   definition: string
   /** The data folder, unless the settings name another one. */
   dataDir: string
-  /** Null when the system keeps the log. */
+  /** The path of the log; null when the system keeps the log. */
   logFile: string | null
 }
 

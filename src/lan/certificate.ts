@@ -13,6 +13,6 @@ export type Certificate = {
   facts(): CertificateFacts
   /** Replaces the certificate when another one is due. Resolves to whether `current` has changed. */
   refresh(): Promise<boolean>
-  /** Null for certificates from files. */
+  /** The authority that issued it; null for certificates from files. */
   authority: Authority | null
 }

@@ -11,7 +11,7 @@ export type Announcement = ReturnType<typeof announce>
 type State = 'waiting' | 'announced' | 'conflict' | 'failed'
 
 export type AnnouncementOptions = {
-  /** Without `.local`. */
+  /** The host name, without `.local`. */
   name: string
   port: number
   isTls: boolean
@@ -34,7 +34,7 @@ export function announce(options: AnnouncementOptions) {
   const { name, log, retryMs = 10 * SECOND, lookEveryMs = 4 * SECOND } = options
   let state: State = 'waiting'
   let responder: Responder | null = null
-  /** Of the latest try. */
+  /** The addresses of the latest try. */
   let addresses: readonly string[] = []
   let retryAt = 0
   /** The address in the latest record with this name, and the one that the log has named. */

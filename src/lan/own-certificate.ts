@@ -38,7 +38,7 @@ export async function openOwnCertificate(options: OwnCertificateOptions): Promis
   const about = readCertificate(authority.certificate)
   let leaf = usable(await leafFile.read()) ?? (await makeNext())
 
-  /** Null when the text holds no pair below this authority. */
+  /** Returns the certificate and key in the text; null unless this authority has issued them. */
   function usable(text: string | null): KeyPair | null {
     const pair = text === null ? null : pairIn(text)
     return pair !== null && isIssuedBy(pair.certificate, authority.certificate) ? pair : null
@@ -132,7 +132,7 @@ function textOf({ certificate, key }: KeyPair): string {
   return `${certificate.trim()}\n${key.trim()}\n`
 }
 
-/** Null when the text is not a certificate with its key. */
+/** Parses a certificate with its key; returns null for any other text. */
 function pairIn(text: string): KeyPair | null {
   const block = (label: string) =>
     new RegExp(`-----BEGIN ${label}-----[^-]+-----END ${label}-----`).exec(text)?.[0] ?? ''

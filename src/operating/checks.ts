@@ -20,7 +20,7 @@ export type ServedOptions = {
     bucket: BucketReport | null
     damage: DamageReports
     clock: { doubt(): Doubt | null }
-    /** Null when rows are in the data folder. */
+    /** The database server; null when rows are in the data folder. */
     database: DatabaseReport | null
   }
   /** Server and database, without the login; empty when rows are in the data folder. */
@@ -28,19 +28,19 @@ export type ServedOptions = {
   dataDir: string
   minFreeSpace: number | null
   systemNow: Now
-  /** Null when TLS is off. */
+  /** The server's certificate; null when TLS is off. */
   certificate: LastingCertificate | null
-  /** Null without --backup-dir. */
+  /** Reads how the backups went; null without --backup-dir. */
   readBackups: (() => BackupState) | null
-  /** Null without --log-file. */
+  /** Finds why the log cannot be written; null without --log-file. */
   findLogProblem: (() => Promise<string | null>) | null
-  /** Null while no mail is sent. */
+  /** The mail server and its latest failure; null while no mail is sent. */
   mail: { name: string; findFailure: () => MailFailure | null } | null
   /**
    * Resolves to a sentence about mails that are refused now because too many were sent; null when none are.
    */
   findMailShortage: () => Promise<string | null>
-  /** Null without --webhook-hosts. */
+  /** Lists hosts whose webhooks fail; null without --webhook-hosts. */
   listFailingWebhooks: (() => Promise<readonly FailingHost[]>) | null
 }
 
@@ -120,7 +120,7 @@ const MIN_INODES = 100
 
 export type DiskOptions = {
   dataDir: string
-  /** Null when pushes store nothing on this machine's disk. */
+  /** Bytes of the disk that must stay free; null when pushes store nothing on this machine's disk. */
   minFreeSpace: number | null
   freeSpace: Pick<FreeSpace, 'measure' | 'isFull'>
 }

@@ -22,7 +22,7 @@ export type GaugesOptions = {
   uploads: Pick<Uploads, 'countRunning'>
   freeSpace: FreeSpace
   bucket: BucketReport | null
-  /** Null when rows are in the data folder. */
+  /** The database server; null when rows are in the data folder. */
   database: DatabaseReport | null
   damage: DamageReports
   health: Pick<Store['health'], 'countMessages'>

@@ -43,10 +43,13 @@ export function createReadStatus(options: StatusOptions) {
     needsDisk: database === null || bucket === null,
     /** The name of the bucket that holds the files; null when they are in the data folder. */
     bucket: bucket?.name ?? null,
-    /** Null when rows are in the data folder. `name`: server and database, without the login. */
+    /**
+     * The database server; null when rows are in the data folder. `name`: server and database, without the
+     * login.
+     */
     database: database && { name, ...describeNodes(await database.listNodes(), now()) },
     lastSweep: sweeper.last(),
-    /** Null when the clock is trusted. */
+    /** The reason to doubt the clock; null while it is trusted. */
     doubt: doubt(),
   })
 }

@@ -13,7 +13,7 @@ export const caSettings = section(group, {
   },
 })
 
-/** For commands that call a server. */
+/** Settings of commands that call a server. */
 export const clientSettings = section(group, {
   server: {
     placeholder: 'url',

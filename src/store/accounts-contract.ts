@@ -21,7 +21,10 @@ export type NewPassword = {
   passwordHash: string
   /** The session to keep; every other one ends. */
   keepSession?: number | null
-  /** Also removes what was made with the old password: API tokens, links for other accounts, and webhooks. */
+  /**
+   * Whether to remove what was made with the old password: API tokens, links for other accounts, and
+   * webhooks.
+   */
   revoke?: boolean
 }
 

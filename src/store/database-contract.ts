@@ -5,7 +5,7 @@ export type NodeReport = {
   name: string
   /** The version of its program. */
   version: string
-  /** By the database's clock, in milliseconds since 1970. */
+  /** The start by the database's clock, in milliseconds since 1970. */
   startedAt: number
   seenAt: number
   /** Whether it is this process. */
@@ -25,7 +25,7 @@ export type DatabaseCounts = {
   retries: number
   /** Transactions whose connection was lost in their commit. */
   unknownOutcomes: number
-  /** That reads and transactions took in all, retries and waiting included. */
+  /** Time of all reads and transactions, retries and waiting included. */
   seconds: number
 }
 
@@ -35,7 +35,7 @@ export type DatabaseResponse = {
 }
 
 export type DatabaseReport = {
-  /** Null when the database does not answer within a second or two. Never takes longer. */
+  /** Resolves to null when the database does not answer within a second or two. */
   look(): Promise<DatabaseResponse | null>
   count(): DatabaseCounts
   /** Milliseconds since a heartbeat of this node was durable. */

@@ -8,7 +8,7 @@ export type SealedFiles = {
    * `files_unreachable`.
    */
   put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void>
-  /** Null when there is no such file any more. */
+  /** Returns null when the file does not exist any more. */
   open(id: string): Promise<OpenedFile | null>
   /** Whether the file is there and as long as `size` plain bytes are when sealed. */
   has(file: { id: string; size: number }): Promise<boolean>
@@ -16,9 +16,7 @@ export type SealedFiles = {
   remove(id: string): Promise<void>
 }
 
-/**
- * What an operator wants to know of the bucket that holds the files, when they are not in the data folder.
- */
+/** The state of the bucket that holds the files, for the operator. */
 export type BucketReport = {
   /** The bucket and its server. */
   name: string

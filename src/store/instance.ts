@@ -45,7 +45,7 @@ export function* requireKeys({ keyring, keyFile }: Keys, { hasOthers = false } =
   return known
 }
 
-/** For people. */
+/** Names keys by number and fingerprint, for messages. */
 export function nameKeys(keys: readonly KnownKey[]): string {
   return keys.map(({ number, verifier }) => `key ${number} (${fingerprint(verifier)})`).join(', ')
 }

@@ -21,22 +21,22 @@ export type EventLook = { last: ReadonlyMap<number, number>; validTokens: Readon
 export type DueMessage = {
   id: number
   kind: OutboxKind
-  /** Null for all administrators. */
+  /** The recipient; null for all administrators. */
   accountId: number | null
   webhookId: number | null
   pushId: number | null
   at: number
-  /** With this one. */
+  /** The number of tries, this one included. */
   tries: number
   body: string
 }
 
-/** Those that wait and those that were given up in the last days. */
+/** Numbers of messages that wait, and of those that were given up in the last days. */
 export type OutboxCounts = { waiting: number; failed: number }
 
 export type StoredWebhook = {
   id: number
-  /** Null for a webhook of the administrators, which covers the pushes of all accounts. */
+  /** The owner; null for a webhook of the administrators, which covers the pushes of all accounts. */
   accountId: number | null
   host: string
   /** URL and secret. */

@@ -32,19 +32,19 @@ export type SealedPush = { push: StoredPush; sealed: SealedContent | null }
 export type PushToStore = {
   push: Push
   /**
-   * Of its owner's account when the request was let in; 0 without one. A reset link that was used since
-   * refuses the create.
+   * The number of password resets of the owner's account when the request was admitted; 0 without an owner. A
+   * reset link that was used since refuses the create.
    */
   ownerResets: number
   lookup: Buffer
   keyNumber: number
   secrets: SealedSecrets
-  /** Null for an anonymous push. */
+  /** The sealed labels; null for an anonymous push. */
   labels: SealedLabels | null
   files: SealedFile[]
-  /** Null for a push that answers no request for a secret. */
+  /** The answered request for a secret; null for any other push. */
   answer: AnswerToStore | null
-  /** Of a request with an idempotency key; null without one. */
+  /** The idempotency key of the request; null without one. */
   idempotency: KeyToStore | null
   mails: SealedMails
   /** Counted against the creator's address; null when the push is not counted. */

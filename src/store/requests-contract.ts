@@ -2,7 +2,7 @@
 
 import type { SecretRequest } from '../domain/requests.ts'
 
-/** What its account wrote, and what proves the passphrase, sealed; null for what is not there. */
+/** The sealed texts of a request and the sealed proof of its passphrase; null for absent ones. */
 export type SealedRequest = {
   urlToken: Uint8Array
   name: Uint8Array | null

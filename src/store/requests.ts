@@ -46,7 +46,9 @@ const REMOVE_LAPSED = statement<{ id: number }>(
   `DELETE FROM request_reservations WHERE id IN (
     SELECT id FROM request_reservations WHERE until <= $1 LIMIT ${SOME}) RETURNING id`,
 )
-/** As rekeying asks for them: a sealed value names its key in its second byte. */
+/**
+ * Counts requests by sealing key, for rekeying: the second byte of a sealed value is the number of its key.
+ */
 export const REQUEST_KEYS = "SELECT 'request', substr(url_token, 1, 2), count(*) FROM requests GROUP BY 2"
 const ALL = select(requests, 'ORDER BY id')
 const relink = updateOf(requests, ['lookup', 'keyNumber', 'urlToken', 'name', 'message', 'verifier'])
@@ -164,7 +166,7 @@ function held(): DomainError {
   return new DomainError('overloaded', message, { retryAfter: 60, isHeld: true })
 }
 
-/** By uploads besides `own`. */
+/** Counts answers that uploads other than `own` hold. */
 function* countReserved(id: number, now: number, own = NO_RESERVATION): Step<number> {
   const latest = now + RESERVATION_LIFETIME + NODES_APART
   return (yield* first(RESERVED, id, own, now, latest))?.n ?? 0

@@ -5,7 +5,7 @@ export type SealedSecrets = {
   salt: Uint8Array
   wrappedKey: Uint8Array
   payload: Uint8Array
-  /** Null without a passphrase. */
+  /** The salt of the passphrase; null without one. */
   passphraseSalt: Uint8Array | null
 }
 

@@ -17,11 +17,11 @@ export type Value = string | number | boolean | null | Uint8Array
  */
 export type Statement<Row> = {
   text: string
-  /** What PostgreSQL appends: a lock, or the return of `id`. */
+  /** Text that only PostgreSQL appends: a lock, or the return of `id`. */
   suffix: string
   /** The column of the id that an inserted row gets, which SQLite tells by itself. */
   id: string | null
-  /** What follows once the transaction is durable; null for nothing. */
+  /** The effect once the transaction is durable; null for none. */
   effect: Effect | null
   /** Never there: keeps the type of the rows. */
   row?: Row
@@ -108,7 +108,7 @@ export type Alone = <T>(work: (run: Run) => Promise<T>) => Promise<T>
  */
 export type WriteOptions = { grows?: boolean; within?: number }
 
-/** What operations are made of. */
+/** The parts from which operations are made. */
 export type Parts = {
   steps: Steps
   glance: Glance
@@ -177,7 +177,9 @@ export function blindly(statement: Statement<unknown>, values: readonly Value[])
   return new One<void>({ statement, values, isBlind: true }, nothingOf)
 }
 
-/** For reads: something that is there has not ended. */
+/**
+ * Passed as `isLive` to a read: a row that was found has not ended, so the read need not wait for the disk.
+ */
 export function isThere<T>(found: T | null): boolean {
   return found !== null
 }

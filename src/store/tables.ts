@@ -63,7 +63,7 @@ export const home = sqliteTable('home', {
   path: text().notNull(),
 })
 
-/** By which link each push is found; only in a data folder, as the next one. */
+/** The link by which each push is found. This table and the next exist only in a data folder. */
 export const pushLinks = sqliteTable('push_links', {
   lookup: bytes().primaryKey().notNull(),
   pushId: integer('push_id').notNull(),
@@ -282,8 +282,8 @@ export const pushes = sqliteTable(
 )
 
 /**
- * What must vanish: the commit that ends a push deletes the row and overwrites the wrapped key in its slot of
- * `push_keys`.
+ * The secrets that must vanish: the commit that ends a push deletes the row and overwrites the wrapped key in
+ * its slot of `push_keys`.
  */
 export const pushSecrets = sqliteTable('push_secrets', {
   pushId: ofPush().primaryKey(),
@@ -334,8 +334,8 @@ export const auditEntries = sqliteTable('audit_entries', {
 })
 
 /**
- * What each live push without an account takes of the share of its creator's address, of which only a keyed
- * hash is kept.
+ * The part of each live push without an account in the share of its creator's address. Only a keyed hash of
+ * the address is kept.
  */
 export const liveShares = sqliteTable('live_shares', {
   pushId: ofPush().primaryKey(),
@@ -351,7 +351,10 @@ export const addressShares = sqliteTable('address_shares', {
   bytes: integer().notNull(),
 })
 
-/** Without push and slot once the push has ended: then the row says only that the key was used. */
+/**
+ * Idempotency keys. Push and slot are null once the push has ended; the row then says only that the key was
+ * used.
+ */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {

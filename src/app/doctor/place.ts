@@ -11,7 +11,7 @@ export type DoctorOptions = {
   version: string
   now: Now
   network: Network
-  /** Also reads the whole database and every sealed file. */
+  /** Whether to read the whole database and every sealed file. */
   isDeep?: boolean
 }
 

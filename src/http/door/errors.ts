@@ -42,7 +42,7 @@ const ENDS_CONNECTION: ReadonlySet<ErrorCode> = new Set(['too_slow', 'too_large'
 
 export type HttpRefusal = {
   status: number
-  /** Null for an unexpected failure. */
+  /** The code of the refusal; null for an unexpected failure. */
   code: ErrorCode | null
   headers: AnswerHeaders
   /** Whether the outcome is unknown: the change may have happened. */

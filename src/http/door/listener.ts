@@ -74,7 +74,7 @@ export type ListenOptions = {
   bindings: readonly Binding[]
   /** 0 chooses a port that is free on every address. */
   port: number
-  /** Null for plain http. */
+  /** The certificate and its key; null for plain HTTP. */
   tls: PemKeyPair | null
   listAddresses: Network['listAddresses']
 }

@@ -1,6 +1,6 @@
 // One listening socket: stops without losing a request, and replaces its certificate.
 
-/** What this file uses of what `Bun.serve` returns. */
+/** The part of Bun's server that this file uses. */
 export type Socket = {
   hostname?: string | undefined
   port?: number | undefined
@@ -27,7 +27,7 @@ export type Gate = ReturnType<typeof createGate>
 
 /** `isLeaving`: whether the server is about to stop, so that each answer ends its connection. */
 export function createGate(isLeaving: () => boolean) {
-  /** Null while the gate is open. */
+  /** Resolves when the socket has closed; null while the gate is open. */
   let closed: Promise<void> | null = null
 
   /**

@@ -5,7 +5,7 @@ export type Row = Record<string, unknown>
 
 /** Names in its SQL may stand in double quotes. */
 export type ForeignDatabase = {
-  /** For messages; holds no password. */
+  /** The name for messages, without password. */
   name: string
   /** The type of a text in a CAST: as texts, times keep their fraction and have no zone. */
   textType: string

@@ -57,7 +57,7 @@ export function readPush({ row, entries, files, unseal }: PushParts): IncomingPu
   }
 }
 
-/** Null when the kind or the time of the entry is not known here. */
+/** Returns null for an entry with an unknown kind or an unreadable time. */
 export function readEntry(row: Row): EntryToImport | null {
   const kind = AUDIT_KINDS[integer(row.kind) ?? -1]
   const at = parseTime(row.created_at)
@@ -113,7 +113,7 @@ function integer(value: unknown): number | null {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : null
 }
 
-/** As Rails writes it: UTC text with up to nine digits behind the seconds. */
+/** A time as Rails writes it: UTC text with up to nine digits behind the seconds. */
 const TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(\.\d{1,9})?(?:Z| UTC|\+00(?::?00)?)?$/
 
 /** Milliseconds since 1970; null when the value is no such time. */

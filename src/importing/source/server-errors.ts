@@ -5,7 +5,7 @@ import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/datab
 import { conflict, DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
 
-/** What is neither an error of the client nor of the server is returned as it is. */
+/** Explains an error of the client or the server to the operator. Returns any other cause unchanged. */
 export function explainServer(address: DatabaseAddress, cause: unknown): unknown {
   const code = codeOf(cause)
   if (!(cause instanceof Error) || cause instanceof DomainError || code === '') return cause
@@ -27,8 +27,8 @@ function fill(words: string, { user, database, engine }: DatabaseAddress): strin
 const NOT_UNDERSTOOD = 'what answers there is not understood; is it a server of {engine}?'
 
 /**
- * By the SQLSTATE of PostgreSQL, the number of MySQL, or the code of Bun's client and of OpenSSL. The first
- * that fits counts.
+ * Explanations by pattern; the first match counts. Patterns match the SQLSTATE of PostgreSQL, the error
+ * number of MySQL, or the code of Bun's client or of OpenSSL.
  */
 const WORDS: Readonly<Record<string, string>> = {
   '^(28P01|28000|1045|1698)$':

@@ -41,9 +41,9 @@ function requireWhole(path: string): void {
 }
 
 /**
- * Without a log, takes the file as it is. With one, exclusive mode keeps the index of the log in memory,
- * where SQLite would otherwise write it beside the database; it needs a lock for that, which a file that is
- * open for reading cannot have, so no locks are taken at all.
+ * Opens the database read-only. Without a WAL, it is opened as immutable. With a WAL, exclusive mode keeps
+ * the WAL index in memory, because SQLite would otherwise write it beside the database. Exclusive mode needs
+ * a lock that a read-only file cannot have, so the VFS takes no locks.
  */
 function connect(path: string): Database {
   const vfs = process.platform === 'win32' ? 'win32-none' : 'unix-none'

@@ -18,7 +18,7 @@ import { ButtonForm, PostForm } from '../frame/post-form.tsx'
 export type MessageCounts = { waiting: number; failed: number }
 
 export type MailPageOptions = {
-  /** Null if the server sends no mail. */
+  /** The parts of mail; null if the server sends none. */
   mail: {
     mailer: { name: string }
     /** Resolves to the reason if the test was not delivered. Throws `too_many` and `too_many_mails`. */

@@ -40,7 +40,7 @@ export type AdminPageOptions = {
   readStatus: () => Promise<Status>
   lookAtHealth: LookAtHealth
   listJobs: () => readonly JobStatus[]
-  /** Null if the server makes no backups. */
+  /** Returns the state of the backups; null if the server makes none. */
   readBackups: () => BackupStatus | null
   settings: readonly SettingInEffect[]
   appearance: Appearances

@@ -12,7 +12,7 @@ import { ButtonForm } from '../frame/post-form.tsx'
 
 type BackupsProps = {
   guest: Member
-  /** Null if the server makes no backups. */
+  /** The state of the backups; null if the server makes none. */
   status: BackupStatus | null
   /** Whether the rows are in PostgreSQL. */
   isOnServer: boolean

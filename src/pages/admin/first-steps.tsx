@@ -15,7 +15,7 @@ import { withFlag } from '../frame/parts.tsx'
 export type FirstStepsOptions = {
   answer: AnswerGuest
   findSetup: FindSetup
-  /** Null if the server makes no backups. */
+  /** Returns the state of the backups; null if the server makes none. */
   readBackups: () => BackupStatus | null
   /** Whether the rows are in PostgreSQL. */
   isOnServer: boolean

@@ -121,7 +121,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     answerFavicon,
     answerTouchIcon,
     hrefOf: (name: keyof typeof assets): string => hrefTo(assets[name]),
-    /** Null if --brand-logo is not set. */
+    /** The URL of the logo; null if --brand-logo is not set. */
     logoHref: logo === null ? null : hrefTo(logo),
   }
 }

@@ -14,7 +14,9 @@ type Row = { action: { href: (params: { url_token: string }) => string } } & Rec
 const EXPIRE = { title: 'expire_now', text: 'expire_explained', submit: 'expire_submit' } as const
 const DELETE = { title: 'delete_now', text: 'delete_explained', submit: 'delete_submit' } as const
 
-/** What ends, and for whom. Downloads remain after the last view. Owners return to their page of the push. */
+/**
+ * The forms by what they end. Downloads remain after the last view. Owners return to their page of the push.
+ */
 const ENDS = {
   ownPush: { ...EXPIRE, action: PAGES.expireOwn },
   sentPush: { ...EXPIRE, action: PAGES.expire },

@@ -14,7 +14,7 @@ import { profileFor } from './mobileconfig.ts'
 
 export type TrustPageOptions = {
   answer: AnswerGuest
-  /** Null if this server has no authority of its own. */
+  /** The server's own authority; null if it has none. */
   authority: Authority | null
 }
 

@@ -167,7 +167,7 @@ export function* insertAccount(account: AccountToInsert): Step<AccountRow> {
   return row
 }
 
-/** What an import wants to know of an account that is here already. */
+/** Finds an existing account for an import. */
 export function* findForImport(email: string): Step<Pick<Account, 'id' | 'isAdmin'> | null> {
   return yield* first(BY_EMAIL, email)
 }
@@ -212,9 +212,9 @@ function* replacePassword({ id, passwordHash, keepSession = null, revoke = false
 }
 
 /**
- * For a password that is set with a reset link. The administrator who made the link could use it themselves,
- * so the account loses its tokens, requests, events and webhooks, its pushes become anonymous, and what is
- * under way for it as it was is refused from now on. Null when there is no such account.
+ * Sets a password by a reset link. The administrator who made the link could use it themselves, so the
+ * account loses its tokens, requests, events and webhooks, its pushes become anonymous, and requests that
+ * began with the old password are refused from now on. Returns null when there is no such account.
  */
 export function* startAnew(id: number, passwordHash: string): Step<AccountRow | null> {
   const row = yield* lockAccount(id)

@@ -47,7 +47,7 @@ export function* removeTwoFactor(accountId: number): Step<void> {
   yield* run(REMOVE_CODES, accountId)
 }
 
-/** For an account that is imported with its second factor. */
+/** Stores the second factor of an imported account. */
 export function* importTwoFactor(imported: {
   accountId: number
   sealedSecret: Uint8Array

@@ -22,7 +22,7 @@ import { slicesOf } from './all-rows.ts'
 export type OnCopyProgress = (what: string, done: number) => void
 
 const READ_BYTES = 1024 * 1024
-/** What is not the same at the two ends. */
+/** Tables that each end keeps for itself. */
 const OWN: readonly SQLiteTable[] = [
   tables.instance,
   tables.home,
@@ -80,7 +80,7 @@ export type PlacesOptions = {
   toServer: boolean
   /** The files of the folder. */
   path: string
-  /** That of PostgreSQL. */
+  /** The bucket of PostgreSQL. */
   bucket: BucketOptions | null
   onWarning: (warning: string) => void
 }
@@ -89,8 +89,8 @@ export type PlacesOptions = {
 export type Places = { from: SealedFiles; to: SealedFiles; row: RowOf<typeof tables.bucketFolder> | null }
 
 /**
- * Null when nothing says where PostgreSQL has its files. Throws `conflict` when the source has its files in
- * another bucket.
+ * Returns null when nothing says where PostgreSQL has its files. Throws `conflict` when the source has its
+ * files in another bucket.
  */
 export async function findPlaces(read: Run, options: PlacesOptions): Promise<Places | null> {
   const { toServer, path, bucket, onWarning } = options

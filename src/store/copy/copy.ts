@@ -17,7 +17,7 @@ import { copyFiles, copyRows, findPlaces, type OnCopyProgress, type PlacesOption
 
 /** One end of a copy, open for this process alone until it is closed. */
 export type CopyEnd = {
-  /** For people. */
+  /** The name for messages. */
   name: string
   /** Throws unless this process has the end to itself. */
   alone: Alone
@@ -33,7 +33,7 @@ export type LastId = { table: string; last: number }
 export type CopyOptions = PlacesOptions & {
   from: CopyEnd
   to: CopyEnd
-  /** Of the source. */
+  /** The keys of the source. */
   keys: Keys
   now: number
   onProgress: OnCopyProgress

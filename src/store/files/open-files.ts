@@ -21,7 +21,7 @@ export type FilesOptions = {
   /** The folder on the disk, and what people call it. */
   path: string
   address: string
-  /** Null when the files are on the disk. */
+  /** The bucket; null when the files are on the disk. */
   bucket: BucketOptions | null
   /** Another process that serves the database now; null when there is none. */
   findOther(): Promise<string | null>

@@ -20,11 +20,11 @@ export function dataFolder(path: string) {
     files: join(path, 'files'),
     lock: join(path, 'serve.lock'),
     holder: join(path, 'serve.holder'),
-    /** By which a database that was put back is noticed. */
+    /** The mark of the database's last start, which tells a restored database. */
     home: join(path, 'serve.home'),
     /** Lies here from the start of a server to its clean end. */
     serving: join(path, 'serve.running'),
-    /** By which a node knows its row in a database server again. */
+    /** The node's id and mark in the database server. */
     node: join(path, 'serve.node'),
     reserve: join(path, 'reserve'),
     /** The own authority of --tls auto, and the certificate that it made. */
@@ -46,8 +46,8 @@ export function prepareDataFolder(folder: DataFolder, keyFile: string | null): v
 }
 
 /**
- * As prepareDataFolder, for a node whose rows a database server keeps. Throws `conflict` when there is a
- * database, too.
+ * Prepares the folder like `prepareDataFolder`, for a node whose rows a database server keeps. Throws
+ * `conflict` when the folder has a database, too.
  */
 export function prepareNodeFolder(folder: DataFolder, keyFile: string): void {
   prepare(folder, () => {
@@ -77,8 +77,8 @@ export function requireUsable(folder: DataFolder, keyFile: string | null): void 
 }
 
 /**
- * For commands beside the server: throws unless a server has made its folder here, for the user of this
- * process.
+ * Throws unless a server has made its folder here, for the user of this process. Called by commands beside
+ * the server.
  */
 export function requireDataFolder(folder: DataFolder): void {
   explained('read', folder.path, () => {
@@ -114,8 +114,8 @@ export function holdsData({ database }: DataFolder): boolean {
 }
 
 /**
- * For a missing or empty database. Throws `conflict` when other files show that the folder had one, which was
- * lost, or that a database server keeps its rows.
+ * Throws `conflict` when the database is missing or empty although other files show that the folder had one,
+ * or that a database server keeps its rows.
  */
 export function refuseBereft(folder: DataFolder): void {
   if (existsSync(folder.node))

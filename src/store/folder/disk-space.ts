@@ -19,9 +19,9 @@ const MIB = 1024 * 1024
  */
 const RESERVE_BYTES = 16 * MIB
 const PIECE_BYTES = 64 * 1024
-/** With less free space than this, the reserve itself would fill the disk. */
+/** The free space below which the reserve itself would fill the disk. */
 const MIN_FREE_BYTES = 2 * RESERVE_BYTES
-/** What a start writes is less. */
+/** More than a start writes. */
 const START_BYTES = MIB
 
 /** `isFull` tells whether a write failed on a full disk, and the disk has had no room since. */

@@ -127,7 +127,7 @@ function writeBeside(path: string, content: string | Uint8Array, like?: Stats): 
 
 export type ClosedFile = {
   path: string
-  /** Null when there is none. Throws `conflict` when it belongs to another user, or cannot be read. */
+  /** Returns null without a file. Throws `conflict` when it belongs to another user, or cannot be read. */
   read(): Promise<string | null>
   /** A `kill -9` at any step leaves the old text or the new one. */
   write(text: string): Promise<void>

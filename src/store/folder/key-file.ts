@@ -24,7 +24,7 @@ export function readKeyring(folder: DataFolder, keyFile: string | null): Keyring
   })
 }
 
-/** As readKeyring, but makes nothing: null where that would make a key. */
+/** Reads the keyring like `readKeyring`, but creates no key: returns null instead. */
 export function lookAtKeyring(folder: DataFolder, keyFile: string | null): Keyring | null {
   const path = keyFile ?? folder.key
   if (isThere(path) || existsSync(folder.database)) return readKeyring(folder, keyFile)
@@ -32,7 +32,7 @@ export function lookAtKeyring(folder: DataFolder, keyFile: string | null): Keyri
   return null
 }
 
-/** Also true for a link that leads nowhere. */
+/** Returns whether the path exists, as a dangling symlink too. */
 function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }

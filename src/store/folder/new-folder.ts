@@ -45,7 +45,7 @@ export function requireVacant(path: string): void {
   if (other !== undefined) throw occupied(path, `it is not empty (there is ${JSON.stringify(other)})`)
 }
 
-/** What a killed restore had moved to its place: all but the database, which comes last. */
+/** Lists the files that a killed restore had moved into place. The database comes last. */
 function remainsIn(path: string): string[] {
   const { database, key, tlsAuthority } = dataFolder(path)
   return existsSync(database) ? [] : [key, tlsAuthority]

@@ -59,7 +59,9 @@ export function removeServingNote(dataDir: string): void {
   rmSync(servingNoteIn(dataDir), { force: true })
 }
 
-/** Null unless a server holds the lock of the folder, because a killed server leaves its note behind. */
+/**
+ * Returns null unless a server holds the lock of the folder, because a killed server leaves its note behind.
+ */
 export function readServingNote(dataDir: string): ServingNote | null {
   const path = servingNoteIn(dataDir)
   if (!existsSync(path) || !isServed(dataFolder(dataDir))) return null
@@ -73,7 +75,7 @@ export type NotedSetting = { flag: string; value: string; from: string }
 /** The settings that a server runs with, without secrets, for backups. */
 export type SettingsNote = {
   settings: NotedSetting[]
-  /** Null for the file in the data folder. */
+  /** The path of the key file; null for the one in the data folder. */
   keyFile: string | null
   tlsAuthorityKey: string | null
   minFreeSpace: number
@@ -86,7 +88,7 @@ export function writeSettingsNote(dataDir: string, note: SettingsNote): void {
   writeNote(settingsNoteIn(dataDir), `${JSON.stringify(note, null, 2)}\n`)
 }
 
-/** Null when there is none, or none that can be read. */
+/** Returns null without a readable note. */
 export function readSettingsNote(dataDir: string): SettingsNote | null {
   const note = membersOf(readNote(settingsNoteIn(dataDir)))
   const { settings, keyFile, tlsAuthorityKey, minFreeSpace } = note
@@ -107,7 +109,7 @@ export function isNotedSetting(read: unknown): read is NotedSetting {
 
 const setupLinkIn = (dataDir: string) => join(dataDir, 'setup-link')
 
-/** For servers without a terminal to show the link. Returns the path. */
+/** Writes the setup link to a file, for servers without a terminal. Returns the path. */
 export function writeSetupLink(dataDir: string, link: string): string {
   writeNote(setupLinkIn(dataDir), `${link}\n`)
   return setupLinkIn(dataDir)
@@ -122,7 +124,7 @@ export function readSetupLink(dataDir: string): string | null {
   return readNote(setupLinkIn(dataDir))?.split('\n')[0] || null
 }
 
-/** Of the backups that a server makes by itself: where they go, and how the last one was. */
+/** Where scheduled backups go, and how the last one went. */
 export type BackupNote = {
   /** Random: tells the backups of this data folder from others by their names. */
   mark: string
@@ -156,7 +158,7 @@ function parseLast(read: unknown): BackupNote['last'] {
   return { folder, name, at, bytes, durationMs, kept, isSameDisk }
 }
 
-/** What a node writes down, by which it knows its row in the database again. */
+/** The id and mark by which a node finds its row in the database. */
 export type NodeNote = {
   /** The tag of the instance. Copies of its database have the same. */
   instance: string
@@ -173,7 +175,7 @@ export type NodeNote = {
 export function createNodeNoteFile(dataDir: string) {
   const file = createClosedFile(dataFolder(dataDir).node)
 
-  /** Null in a folder that was never served. Throws `conflict` for a file that cannot be read. */
+  /** Returns null in a folder that was never served. Throws `conflict` for a file that cannot be read. */
   async function read(): Promise<NodeNote | null> {
     const text = await file.read()
     if (text === null) return null

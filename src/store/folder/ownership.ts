@@ -43,7 +43,7 @@ export function isMine(path: string): boolean {
 
 type Owner = { uid: number; gid: number; groups: number[] }
 
-/** For root: who owns the path. Null for any other user, and for what is root's own. */
+/** Returns the owner of the path if root runs this; null for any other user, and for root's own paths. */
 function findOtherOwner(path: string): Owner | null {
   if (process.geteuid?.() !== ROOT) return null
   const { uid, gid } = statSync(path)
@@ -51,10 +51,10 @@ function findOtherOwner(path: string): Owner | null {
 }
 
 /**
- * For a command that root runs: changes the user of the process, permanently, to the owner of the folder or
- * of the folder that will contain it. So no file becomes root's, and nothing planted there is opened with
- * root's rights. Returns the name of the owner; null when the user stays the same. Throws `conflict` when the
- * owner cannot reach the folder.
+ * Changes the user of a process that root runs, permanently, to the owner of the folder or of the folder that
+ * will contain it. So no file becomes root's, and nothing planted there is opened with root's rights. Returns
+ * the name of the owner; null when the user stays the same. Throws `conflict` when the owner cannot reach the
+ * folder.
  */
 export function becomeOwner(path: string): string | null {
   const place = nearestFolder(path)
@@ -68,9 +68,8 @@ export function becomeOwner(path: string): string | null {
 }
 
 /**
- * For a command that root runs and that needs the rights of root again afterwards. Does the work as the owner
- * of the folder, so that root owns no new file there, and opens nothing that the owner planted with the
- * rights of root.
+ * Calls `work` as the owner of the folder, for a command that needs root's rights again afterwards. So root
+ * owns no new file there, and opens nothing that the owner planted with the rights of root.
  */
 export function asOwner<T>(path: string, work: () => T): T {
   const owner = existsSync(path) ? findOtherOwner(path) : null
@@ -116,7 +115,7 @@ function nameOrId(uid: number): string {
   return findUser(uid) ?? String(uid)
 }
 
-/** Null for a user that only a directory service knows. */
+/** Returns the name of the user; null for one that only a directory service knows. */
 function findUser(uid: number): string | null {
   return readTable('/etc/passwd').find(([, , id]) => id === String(uid))?.[0] ?? null
 }

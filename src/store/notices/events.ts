@@ -60,8 +60,8 @@ export function* tell(push: StoredPush, types: readonly EventType[], at: number)
 }
 
 /**
- * For a step that tells the account later. Call this before it changes rows that a removal of the account
- * changes too; otherwise each may wait for the other.
+ * Locks the account for a step that sends it an event later. Call this before the step changes rows that a
+ * removal of the account changes too; otherwise the two deadlock.
  */
 export function holdAccount(id: number): Step<void> {
   return run(HOLD, id)
@@ -78,7 +78,10 @@ export function* tellAccount(
   yield* tellWebhooks(accountId, event, of)
 }
 
-/** For events of several accounts in one step: in one order, so that no two steps wait for each other. */
+/**
+ * Locks the counters of several accounts in a fixed order, so that steps with events for several accounts
+ * cannot deadlock.
+ */
 export function* lockCounts(accountIds: readonly (number | null)[]): Step<void> {
   const ids = [...new Set(accountIds)].filter((id) => id !== null)
   for (const id of ids.sort((one, other) => one - other)) {
@@ -88,8 +91,8 @@ export function* lockCounts(accountIds: readonly (number | null)[]): Step<void> 
 }
 
 /**
- * For a restore, which keeps no events: counts on from `at`, milliseconds since 1970, for every account, so
- * that no number from before is taken for one of the events since.
+ * Numbers the events of all accounts from `at` on, in milliseconds since 1970. A restore calls this: it keeps
+ * no events, and no later event may get the number of a lost one.
  */
 export function countEventsFrom(at: number): Step<void> {
   return run(COUNT_FROM, at)

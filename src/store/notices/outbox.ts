@@ -50,11 +50,11 @@ const HASTEN = statement(
 const HASTEN_ALL = statement(
   'UPDATE outbox SET due_at = $1 WHERE failed_at IS NULL AND tries > 0 AND due_at > $2',
 )
-/** By which keys the mails that wait are sealed, each as a text in base64url. */
+/** Counts waiting mails by the key that seals them, as the first bytes in base64url. */
 export const MAIL_KEYS = statement<{ head: string; rows: number }>(
   "SELECT substr(body, 1, 4) AS head, count(*) AS rows FROM outbox WHERE kind IN ('link_mail', 'account_mail') AND body <> '' GROUP BY 1",
 )
-/** Of messages that wait, and of those that were given up. */
+/** Columns that count the messages that wait, and those that were given up. */
 export const MESSAGE_COUNTS = `sum(CASE WHEN failed_at IS NULL THEN 1 ELSE 0 END) AS waiting,
   sum(CASE WHEN failed_at IS NULL THEN 0 ELSE 1 END) AS failed`
 const COUNT_OF = statement<OutboxCounts>(`SELECT ${MESSAGE_COUNTS} FROM outbox WHERE account_id = $1`)

@@ -119,7 +119,7 @@ function tooMany(): DomainError {
 /** The key of each sealed webhook, in the second byte. */
 export const WEBHOOK_KEYS = `SELECT 'webhook' AS kind, substr(sealed, 1, 2) AS head, count(*) AS rows FROM webhooks GROUP BY 2`
 
-/** For a new key. */
+/** Statements that reseal webhook secrets under a new key. */
 export const WEBHOOK_SECRETS = {
   list: select(webhooks, 'ORDER BY id'),
   keep: statement('UPDATE webhooks SET sealed = $2 WHERE id = $1'),

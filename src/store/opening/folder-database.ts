@@ -85,7 +85,8 @@ function openChecked(folder: DataFolder, isServed: boolean): Database {
 }
 
 /**
- * As the first start of a server does. Makes the key first, because no key is ever made beside a database.
+ * Creates key and database as the first start of a server does: the key first, because no key is ever made
+ * beside a database.
  */
 function makeFilled(folder: DataFolder, keyFile: string | null): void {
   const keyring = readKeyring(folder, keyFile)
@@ -128,7 +129,7 @@ export type LookOptions = {
 export type DatabaseReader = Pick<Steps, 'read'> & { close(): void }
 
 /**
- * For a report: changes nothing. Throws, in the words of a start, what keeps the database from being served.
+ * Opens the database read-only for a report. Throws the refusal of a start if the database cannot be served.
  * The caller closes it.
  */
 export async function lookIntoDatabase(

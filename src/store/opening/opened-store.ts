@@ -9,10 +9,10 @@ import type { DatabaseReport } from '../database-contract.ts'
 import type { BucketOptions } from '../s3/bucket.ts'
 import type { Alone, Steps } from '../steps.ts'
 
-/** What a command has of a database, without its operations. */
+/** The database of a command, without the operations of the store. */
 export type CommandDatabase = {
   steps: Steps
-  /** For a database that was opened alone. */
+  /** Runs a command's steps alone. Call only on a database that was opened alone. */
   alone: Alone
   close(): Promise<void>
 }
@@ -63,7 +63,7 @@ export type OpenedStore = Store & {
   confirmStart(): void
   /** Whether the database answers. */
   isAlive(): Promise<boolean>
-  /** Null when rows are in the data folder. */
+  /** The database server; null when rows are in the data folder. */
   database: DatabaseReport | null
   /** Why the database or the data folder cannot be written to; null when they can. */
   findWriteProblem(): Promise<string | null>

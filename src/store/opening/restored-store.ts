@@ -31,12 +31,12 @@ export type BackupContent = {
   entries: number
   /** Rows that are not restored, because a value in them is none that the table can have. */
   leftOut: number
-  /** By account. */
+  /** The API tokens, sorted by account. */
   apiTokens: readonly BackupToken[]
 }
 
 export type EndLive = {
-  /** Also the time that the first start takes for the last use of the folder. */
+  /** The time of the restore, which the first start takes for the last use of the folder. */
   now: number
   /** Whose the entry in the log of each lost push is. */
   visit: Visit

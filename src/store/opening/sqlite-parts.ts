@@ -24,7 +24,7 @@ import type { Effect } from '../steps.ts'
 import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
 
 export type StoreOptions = CommonStoreOptions & {
-  /** Null for the one in the data folder. */
+  /** The path of the key file; null for the one in the data folder. */
   keyFile: string | null
   clock: { systemNow: Now }
   /** Serves a folder that was moved or copied, from now on. */

@@ -128,7 +128,7 @@ async function requireServable(
   return found
 }
 
-/** For commands beside the servers, which never migrate. */
+/** Throws unless the schema is this version's. Called by commands beside the servers, which never migrate. */
 export async function requireCurrentSchema(session: Pick<SQL, 'unsafe'>): Promise<void> {
   const { version } = await requireServable(session)
   if (version >= MIGRATIONS.length) return

@@ -70,13 +70,13 @@ export function* takeShare(
   yield* add({ pushId: id, address, bytes, expiresAt })
 }
 
-/** For pushes that end together: so no two ends wait for each other. */
+/** Locks the shares of several pushes in a fixed order, so that steps that end pushes cannot deadlock. */
 export function* lockShares(pushIds: readonly number[]): Step<void> {
   const shares = yield* OF_PUSHES(pushIds)
   yield* LOCK_SUMS(shares.map(({ address }) => address))
 }
 
-/** For a push that ends: takes out what it is counted with. Give it to `lowerShare`. */
+/** Removes the share of an ended push and returns it, for `lowerShare`. */
 export const removingShare = (pushId: number) => first(REMOVE, pushId)
 
 export function* lowerShare(share: { address: Uint8Array; bytes: number }): Step<void> {

@@ -61,7 +61,7 @@ export function createIdempotencyKeys({ steps, now, trusted }: Pick<Parts, 'step
   }
 }
 
-/** Of the instance key; 0 for what is no sealed value. */
+/** Returns the number of the instance key that sealed the value; 0 if it is not sealed. */
 export function keyNumberOf(sealed: Uint8Array): number {
   return sealed[1] ?? 0
 }
@@ -79,12 +79,15 @@ export function* useKey(
   if ((yield* insert(used)) === null) throw conflict(USED)
 }
 
-/** For pushes that end together, after their shares: so no two ends wait for each other. */
+/**
+ * Locks the idempotency keys of several pushes in a fixed order, after their shares, so that steps that end
+ * pushes cannot deadlock.
+ */
 export function* lockKeys(pushIds: readonly number[]): Step<void> {
   yield* LOCK_OF_PUSHES(pushIds)
 }
 
-/** For a push that ends: finds its key. Give it to `forgetAnswer`. */
+/** Locks the idempotency key of an ended push and returns it, for `forgetAnswer`. */
 export const lockingKey = (pushId: number) => first(LOCK_OF_PUSH, pushId)
 
 export function* forgetAnswer(key: Used): Step<void> {

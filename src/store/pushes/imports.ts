@@ -24,7 +24,7 @@ export type PushToImport = {
   push: Push
   lookup: Buffer
   keyNumber: number
-  /** Null for an expired push. */
+  /** The sealed secrets; null for an expired push. */
   secrets: SealedSecrets | null
   labels: SealedLabels | null
   /** Uploads of this import. */

@@ -13,10 +13,7 @@ import { NOT_VIEWED, presentPush } from './stored-push.ts'
 const PIECE = 500
 /** Ended pushes that `listOpened` looks through: about a millisecond. */
 const LOOKED_THROUGH = 500
-/**
- * Of the live and of the ended pushes, those that `countUnseen` looks through: 0.1 ms with every page of a
- * signed-in person.
- */
+/** How many live and how many ended pushes `countUnseen` examines: 0.1 ms for each page of an account. */
 const LOOKED_THROUGH_BY_PAGES = 100
 type ListedRow = RowOf<typeof pushes> &
   RowOf<typeof pushState> &

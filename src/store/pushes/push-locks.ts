@@ -28,7 +28,7 @@ const LOCK_FREE = forSome((ids) =>
   locked(select(pushState, `WHERE push_id IN (${ids}) ORDER BY push_id`), 'FOR UPDATE SKIP LOCKED'),
 )
 const FIND_SOME = forSome((ids) => select(pushes, `WHERE id IN (${ids}) ORDER BY id`))
-/** Without joins, of which each takes SQLite longer than another statement. */
+/** Selects secrets with subqueries, because each join takes SQLite longer than another statement. */
 const secretsOf = (id: string) =>
   statement<SealedSecrets>(
     `SELECT salt, passphrase_salt AS "passphraseSalt", payload,

@@ -44,7 +44,7 @@ const updateState: StateWriter = {
   plain: updateOf(pushState, CHANGING),
   logged: updateOf(pushState, CHANGING, LAST_ENTRY),
 }
-/** What edits and ends change. */
+/** Columns that edits and ends change. */
 const MUTABLE = [
   ...(['expiresAt', 'expireAfterDays', 'expireAfterViews', 'expiredOn', 'deleted', 'lost'] as const),
 ]
@@ -53,7 +53,7 @@ const updatePush = updateOf(pushes, MUTABLE)
 const keys = createSlots({ table: 'push_keys', column: 'wrapped_key', bytes: 62 })
 
 export type PushToInsert = Pick<PushToStore, 'push' | 'lookup' | 'keyNumber' | 'labels' | 'files'> & {
-  /** Null for an expired push. */
+  /** The sealed secrets; null for an expired push. */
   secrets: SealedSecrets | null
 }
 

@@ -51,7 +51,7 @@ const SECOND_FACTORS = {
 }
 const SECRETS = { totp: SECOND_FACTORS, webhook: WEBHOOK_SECRETS }
 
-/** What the server keeps for an account in a field; null for the administrators. */
+/** A sealed field of an account, or of the administrators (null). */
 type Secret = { accountId: number | null; sealed: Uint8Array }
 type Seal = (field: keyof typeof SECRETS, secret: Secret) => Uint8Array | null
 

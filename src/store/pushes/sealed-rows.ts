@@ -13,7 +13,7 @@ export function findFile({ pushId, n }: { pushId: number; n: number }): Step<Row
   return first(FILE, pushId, n)
 }
 
-/** As it is only read, until an edit or the end. */
+/** Finds the row that only an edit or the end changes. */
 export function findRow(id: number): Step<RowOf<typeof pushes> | null> {
   return first(PUSH, id)
 }

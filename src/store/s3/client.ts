@@ -10,9 +10,9 @@ import { createSendOnce, type S3Answer, type S3Credentials, type S3Request } fro
 
 /** Milliseconds. */
 export type S3Timeouts = {
-  /** For all tries of one request: no answer of this server may hang for longer than ten seconds. */
+  /** The time for all tries of one request: no answer of this server may hang for longer than ten seconds. */
   whole: number
-  /** For one try of a small request. */
+  /** The time for one try of a small request. */
   once: number
   /** The first pause before another try. */
   pause: number

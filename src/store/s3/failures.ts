@@ -54,7 +54,7 @@ type Meaning = readonly [answer: RegExp, kind: FailureKind, words: string]
 
 const UNEXPLAINED: Meaning = [/^/, 'refused', 'it answers {answer} to {method}']
 
-/** By status and code; the first one that fits. */
+/** Meanings by status and code; the first match counts. */
 const MEANINGS: readonly Meaning[] = [
   [/^507 |(QuotaExceeded|InsufficientStorage|XMinioStorageFull)$/, 'full', 'it has no room ({code})'],
   [/ NoSuch(Key|Upload)$/, 'missing', 'it has no such object'],
@@ -81,7 +81,7 @@ const MEANINGS: readonly Meaning[] = [
   ],
 ]
 
-/** What a store says of itself, for a log: one short line of printable characters. */
+/** Cleans text from the server for a log: returns one short line of printable characters. */
 function quote(words: string): string {
   return words.replace(/[^\x20-\x7e]/g, '?').slice(0, 200)
 }

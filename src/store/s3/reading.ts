@@ -15,7 +15,7 @@ export async function openObject(objects: Pick<Objects, 'read'>, key: string): P
   const { size } = first
   let window = { start: 0, bytes: first.bytes }
 
-  /** What the window holds of the bytes from `start`, perhaps nothing. */
+  /** Returns the bytes from `start` that are in the window, perhaps none. */
   function pieceFrom(start: number, length: number): Uint8Array {
     const from = start - window.start
     return from < 0 ? new Uint8Array() : window.bytes.subarray(from, from + length)

@@ -103,7 +103,7 @@ function urlOf({ endpoint, bucket, isPathStyle }: BucketPlace, { key, query = {}
   return url.href
 }
 
-/** With this the store refuses a body that was altered on its way. It is computed off the main thread. */
+/** Hashes a body, so that the server refuses one that was altered on its way. Runs off the main thread. */
 async function sha256(body: Uint8Array<ArrayBuffer> = new Uint8Array()): Promise<string> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', body)).toString('hex')
 }

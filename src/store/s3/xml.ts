@@ -16,7 +16,7 @@ export function valueIn(xml: string, name: string): string | null {
   return text?.replace(/&\w+;/g, (entity) => ENTITIES[entity] ?? entity) ?? null
 }
 
-/** For text between tags. */
+/** Escapes text for use between tags. */
 export function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -166,7 +166,10 @@ export function createBatches(options: BatchOptions) {
     distrust: (cause: unknown): void => {
       broken ??= { cause }
     },
-    /** What made the database untrustworthy, such as a failed fsync; null while it can be trusted. */
+    /**
+     * Returns the failure that made the database untrustworthy, such as a failed fsync; null while it can be
+     * trusted.
+     */
     brokenBy: () => broken,
   }
 }

@@ -98,7 +98,7 @@ function startThread(parts: object) {
   const text = new Uint8Array(new SharedArrayBuffer(TEXT_BYTES))
   worker.postMessage({ ...parts, numbers, text })
 
-  /** Those without an answer, the oldest first. */
+  /** Unanswered calls, the oldest first. */
   const calls: Call[] = []
   let isListening = false
   let died: Error | null = null

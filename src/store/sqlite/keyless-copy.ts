@@ -85,13 +85,13 @@ const FIRST_SLICE = 500
 export type KeylessCopyOptions = {
   /** The database that is read; a server may be writing to it meanwhile. */
   source: string
-  /** Of the one that is read, for people. */
+  /** The source's name for messages. */
   name?: string
   /** An empty file that only its owner may read. */
   path: string
   /** SQLite refuses to make the copy larger (`SQLITE_FULL`). */
   maxBytes?: number
-  /** For a copy that never leaves the folder of its database. */
+  /** Whether to keep the links, for a copy that never leaves the folder of its database. */
   keepsLinks?: boolean
 }
 
@@ -194,9 +194,7 @@ function prepareCopies(
   })
 }
 
-/**
- * Those that this program gives the table; none for a table that comes with a later version of the schema.
- */
+/** Returns the columns that this program gives the table; none for a table of a later schema. */
 function columnsIn(database: Database, table: string): string[] {
   return database
     .query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?, 'main')")

@@ -114,7 +114,7 @@ export function fileAll(database: Database): void {
   })()
 }
 
-/** What a full disk refuses stays in memory, so that a server starts on it all the same. */
+/** Files the links, or keeps them in memory on a full disk, so that a server still starts. */
 function fileAllIfRoom(database: Database): void {
   try {
     fileAll(database)

@@ -64,7 +64,8 @@ export function makeDatabase(folder: DataFolder, fill: (made: Database) => void 
 }
 
 /**
- * For commands beside the server, which never migrate: throws unless the schema is exactly this version's.
+ * Throws unless the schema is exactly this version's. Called by commands beside the server, which never
+ * migrate.
  */
 export function requireCurrentSchema(database: Database): void {
   refuseNewer(database, MIGRATIONS)

@@ -62,10 +62,7 @@ export function createCommandSteps(database: Database, drive: Drive): Steps {
   return { read: async (step) => drive(step()), write }
 }
 
-/**
- * For a command. Nothing else in this process may change anything meanwhile, and whatever tries to is
- * refused.
- */
+/** Runs the steps of a command alone: any other change by this process is refused meanwhile. */
 export function createAlone(database: Database, drive: Drive): Alone {
   return async (work) => {
     if (database.inTransaction) throw new Error('another work runs alone')
@@ -151,8 +148,8 @@ function prepare(database: Database, { text, id }: Statement<unknown>): Prepared
 }
 
 /**
- * Without the plus, SQLite plans a statement with several tables anew whenever a value is bound: five times
- * the time.
+ * A parameter with a plus. Without it, SQLite plans a statement with several tables anew for each bound
+ * value, which takes five times as long.
  */
 const PARAMETER = '+?$1'
 const NO_ROWS: Record<string, unknown>[] = []

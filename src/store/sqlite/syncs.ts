@@ -21,7 +21,7 @@ export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
   /** Each waits for one sync, the first for the one under way. */
   const groups: Synced[][] = []
   let since: number | null = null
-  /** Of the sync that failed: from then on nothing is durable. */
+  /** The failure of a sync, after which nothing is durable. */
   let failure: Failure | null = null
 
   /**

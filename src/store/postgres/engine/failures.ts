@@ -81,8 +81,8 @@ const GRANT = 'Grant the user of --database-url all rights on the tables of Once
 const MOST_CHARACTERS = 600
 
 /**
- * What a database server says, or a row holds that others may have written: one short line that no terminal
- * obeys.
+ * Cleans text from a database server, or from a row that others may have written: returns one short line
+ * without control characters.
  */
 export function serverText(text: string): string {
   return printableLine(text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text)

@@ -66,7 +66,7 @@ const SESSION_SETTINGS = {
   row_security: 'off',
 } as const
 
-/** Of Bun's client. */
+/** Options of Bun's client. */
 export const CLIENT_OPTIONS = { connection: SESSION_SETTINGS, bigint: true }
 
 /** Its code is like those of Bun for a connection that was lost. */
@@ -97,7 +97,7 @@ export async function onOwnConnection<T>(connect: Connect, work: (session: SQL) 
 const OPEN_MS = 8000
 
 export type ServerFacts = {
-  /** Such as `15.6`. */
+  /** The version as the server writes it, such as `15.6`. */
   version: string
   versionNumber: number
   isStandby: boolean

@@ -5,7 +5,7 @@ import { type Clock, createClock, type Doubt } from '../../../domain/clock.ts'
 import { HOUR, type Now, SECOND, type Uptime } from '../../../domain/time.ts'
 
 /**
- * What the database says of the time, in milliseconds since 1970. The mark is the latest time of all nodes.
+ * The database's clock and marks, in milliseconds since 1970. The clock mark is the latest time of all nodes.
  */
 export type DatabaseTime = { time: number; clockMark: number; clockDoubted: number | null }
 

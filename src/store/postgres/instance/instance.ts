@@ -18,7 +18,7 @@ import type { DatabaseTime } from './clock.ts'
 /** The row of the instance, and what the server says of itself. */
 export type InstanceState = DatabaseTime &
   SchemaVersion & {
-    /** What `oncebox copy` has written down. */
+    /** The target of `oncebox copy`; null for an instance that was not copied. */
     copiedTo: string | null
     tag: string
     /** When `expire-all` ran last, in milliseconds since 1970; 0 for never. */
@@ -27,7 +27,7 @@ export type InstanceState = DatabaseTime &
     place: string | null
     /** Where it is now: other clusters and databases have others. */
     here: string
-    /** Of the row of the node that asks; null without one. */
+    /** The mark in the asking node's row; null without a row. */
     mark: string | null
   }
 
@@ -62,13 +62,13 @@ export async function readInstance(
 
 /** A node that was not seen for so long is taken for dead. */
 const DEAD_MS = MINUTE
-/** For so long operators see that it is. */
+/** How long a dead node stays in the list for operators. */
 const SHOWN_MS = HOUR
 
 /** The ids of the nodes that are alive, as a subquery. */
 export const LIVE_NODES = `SELECT id FROM nodes WHERE seen_at > ${DATABASE_TIME} - ${DEAD_MS}`
 
-/** Those that serve or did so lately. `thisNode`: the id of this one; null for a command. */
+/** Lists nodes that serve or did so lately. `thisNode`: the id of this one; null for a command. */
 export async function listNodes(
   { query }: PostgresSession,
   thisNode: Uint8Array | null,
@@ -102,7 +102,10 @@ export async function refuseBesideNodes(
   )
 }
 
-/** For commands: the same, and none starts until the transaction ends. */
+/**
+ * Throws `conflict` while nodes serve the database, and keeps new ones from starting until the transaction
+ * ends.
+ */
 export async function requireAlone(session: PostgresSession): Promise<InstanceState> {
   const state = await readInstance(session, { lock: true })
   await refuseBesideNodes(session, null)
@@ -114,7 +117,7 @@ const ENTER_MS = 10 * MINUTE
 
 export type EnterOptions = {
   keys: Keys
-  /** Of the data folder; null when it was never served. */
+  /** The note in the data folder; null when it was never served. */
   note: NodeNote | null
   /** The operator says that the database was moved, and not restored. */
   acceptDatabase: boolean

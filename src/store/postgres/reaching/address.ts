@@ -39,7 +39,7 @@ export function connectTo(address: DatabaseAddress): Connect {
 
 const UNFIT = 'needed are certificates in PEM, and the key of sslcert without a password'
 
-/** What an operator should know about the TLS mode of an address; null when it leaves nothing open. */
+/** Returns a warning about the TLS mode of an address; null if the connection is safe. */
 export function warnAboutTls({ host, socket, tls: { mode } }: DatabaseAddress): string | null {
   if (socket !== null || isLoopback(host) || mode === 'verify-full') return null
   return (

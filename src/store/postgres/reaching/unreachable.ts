@@ -14,7 +14,7 @@ export type Unreachable = {
   isAway: boolean
 }
 
-/** Null for what neither the client nor the server has reported. */
+/** Returns null for an error of neither the client nor the server. */
 export function explainUnreachable(address: DatabaseAddress, cause: unknown): Unreachable | null {
   if (!(cause instanceof Error) || cause instanceof DomainError) return null
   const state = stateOf(cause)
@@ -42,7 +42,9 @@ function fill(words: string, { host, user, database, tls }: DatabaseAddress): st
 const CERTIFICATE = '\\S*(CERT|CRL|SIGNATURE|ALTNAME|HOSTNAME|ISSUER)'
 const OF_CLIENT = new RegExp(`^(postgres |ECONN|EPIPE$|ETIMEDOUT$|EPROTO$|${CERTIFICATE})`)
 
-/** By patterns of the SQLSTATE, or of the code and message of the client; the first one that fits. */
+/**
+ * Reasons by pattern; the first match counts. Patterns match the SQLSTATE, or code and message of the client.
+ */
 type Reasons = Readonly<Record<string, string>>
 
 const AWAY: Reasons = {
