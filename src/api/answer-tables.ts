@@ -181,7 +181,14 @@ export const ANSWERS = {
     { received: flag('true: the answer has arrived.') },
     'What the sender of an answer learns.',
   ),
-  Preview: closed({ url: uri('The secret link.') }, 'The link of a push.'),
+  Preview: closed(
+    {
+      url: uri('The secret link.'),
+      expired: flag('Whether it can no longer be opened.'),
+      passphrase_required: Type.Boolean(),
+    },
+    'The link of a push, and what its page tells: whether it has expired, and whether it needs a passphrase.',
+  ),
   AuditLog: closed({ logs: Type.Array(auditEntry) }, 'Oldest first, 50 a page.'),
   PreviousAuditLog: closed({ views: Type.Array(previousAuditEntry) }, 'Oldest first, 50 a page.'),
   EventPage: closed(

@@ -37,6 +37,18 @@ function presentPush({ push, urlToken }: LinkedPush, { baseUrl, now }: PresentOp
   }
 }
 
+/** Presents what the page of the link shows to anyone who has it. */
+export function presentPreview(
+  { push, urlToken }: LinkedPush,
+  options: PresentOptions,
+): AnswerBody<'Preview'> {
+  return {
+    url: secretLink({ push, urlToken }, options.baseUrl),
+    expired: isExpired(push, options.now),
+    passphrase_required: push.passphraseRequired,
+  }
+}
+
 /** Presents the answer to a create: with name and note, never with the payload. */
 export function presentCreated(created: CreatedPush, baseUrl: string): AnswerBody<'CreatedPush'> {
   return {

@@ -23,6 +23,7 @@ import {
   presentEntry,
   presentExpired,
   presentListed,
+  presentPreview,
   presentView,
 } from './push-json.ts'
 import { type ApiRequest, requireAccount } from './viewer.ts'
@@ -124,7 +125,7 @@ export function createPushEndpoints(options: {
 
   async function preview({ exchange, viewer, params }: ApiRequest): Promise<Response> {
     const addressed = await pushes.preview(readUrlToken({ params }), viewer)
-    return answerJson(200, { url: secretLink(addressed, exchange.baseUrl) })
+    return answerJson(200, presentPreview(addressed, presentation(exchange)))
   }
 
   /** Resolves to one page of the audit log. */

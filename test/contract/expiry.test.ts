@@ -187,7 +187,7 @@ describe('a push expires at expires_at, whatever notices it and when:', () => {
 
   test('only a preview', async () => {
     const preview = await api.call(`${PUSHES}/${push.url_token}/preview`)
-    expect(preview.body).toEqual({ url: push.html_url })
+    expect(preview.body).toEqual({ url: push.html_url, expired: true, passphrase_required: true })
   })
 })
 

@@ -46,12 +46,15 @@ describe('the members', () => {
     expect(expired).toEqual({ ...last, expired: true, expired_on: updated_at, payload: null })
   })
 
-  test('of a preview are the link alone, for live and expired pushes', async () => {
+  test('of a preview tell the link, whether it has expired, and whether it needs a passphrase', async () => {
     const { url_token, html_url } = await api.create({ expire_after_views: 1 })
     const path = `${PUSHES}/${url_token}/preview`
-    expect((await api.call(path)).body).toEqual({ url: html_url })
+    expect((await api.call(path)).body).toEqual({ url: html_url, expired: false, passphrase_required: false })
     await api.retrieve(url_token)
-    expect((await api.call(path)).body).toEqual({ url: html_url })
+    expect((await api.call(path)).body).toEqual({ url: html_url, expired: true, passphrase_required: false })
+    const secured = await api.create({ passphrase: 'open sesame' })
+    const told = (await api.call(`${PUSHES}/${secured.url_token}/preview`)).body
+    expect(told).toEqual({ url: secured.html_url, expired: false, passphrase_required: true })
   })
 })
 
@@ -60,14 +63,14 @@ describe('links', () => {
     const push = await api.create({ retrieval_step: true })
     expect(push.html_url).toBe(`http://localhost/p/${push.url_token}/r`)
     expect(push.json_url).toBe(`http://localhost/p/${push.url_token}.json`)
-    expect((await api.call(`${PUSHES}/${push.url_token}/preview`)).body).toEqual({ url: push.html_url })
+    expect((await api.call(`${PUSHES}/${push.url_token}/preview`)).body.url).toBe(push.html_url)
   })
 
   test('of other pushes lead to the push itself', async () => {
     const push = await api.create({ retrieval_step: false })
     expect(push.html_url).toBe(`http://localhost/p/${push.url_token}`)
     expect(push.json_url).toBe(`http://localhost/p/${push.url_token}.json`)
-    expect((await api.call(`${PUSHES}/${push.url_token}/preview`)).body).toEqual({ url: push.html_url })
+    expect((await api.call(`${PUSHES}/${push.url_token}/preview`)).body.url).toBe(push.html_url)
   })
 })
 

@@ -214,7 +214,7 @@ describe('the official command line', () => {
     const created = await post('/api/v2/pushes', JSON.stringify({ push }), { ...json, ...both })
     expect(created).toMatchObject({ status: 201, body: { expire_after_days: 1 } })
     const preview = await ask(`/api/v2/pushes/${created.body.url_token}/preview`, { headers: both })
-    expect(preview.body).toEqual({ url: created.body.html_url })
+    expect(preview.body).toMatchObject({ url: created.body.html_url, expired: false })
     const log = await ask(`/api/v2/pushes/${created.body.url_token}/audit`, { headers: both })
     expect('views' in log.body).toBe(false)
     expect(log.body.logs).toHaveLength(1)

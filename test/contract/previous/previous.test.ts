@@ -16,7 +16,7 @@ describe.each(['p', 'f', 'r'])('/%s answers for pushes of every kind', (family) 
     ask(`GET //${family}//{push}.json/`, { members: RETRIEVED, audit: ['view'] }),
     ask(`GET /en/${family}/{push}.json`, { members: RETRIEVED, audit: ['view'] }),
     ask(`HEAD /${family}/{push}.json`),
-    ask(`GET /${family}/{push}/preview.json`, { members: ['url'] }),
+    ask(`GET /${family}/{push}/preview.json`, { members: ['expired', 'passphrase_required', 'url'] }),
     ask(`GET /${family}/{push}/audit.json`, { members: ['views'] }),
     ask(`GET /${family}/{push}/audit.json?page=2`, { exactly: { views: [] } }),
     ask(`GET /${family}/{push}/audit.json?page=0`, { status: 400 }),
