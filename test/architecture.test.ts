@@ -16,13 +16,16 @@ const ROOMS: Record<string, readonly string[]> = {
     ...['settings', 'client', 'api', 'pages', 'http', 'words', 'lan', 'backup', 'install', 'importing'],
     ...['operating', 'pushes', 'accounts', 'requests', 'notices', 'store', 'crypto', 'domain'],
   ],
-  cli: ['app', 'settings', 'client', 'selftest', 'install', 'backup', 'importing', 'accounts', 'domain'],
+  cli: [
+    ...['app', 'settings', 'client', 'selftest', 'install', 'backup', 'importing', 'accounts', 'age'],
+    'domain',
+  ],
   client: ['domain'],
-  requests: ['pushes', 'store', 'crypto', 'domain'],
+  requests: ['pushes', 'store', 'crypto', 'age', 'domain'],
   notices: ['pushes', 'accounts', 'words', 'store', 'crypto', 'domain'],
   pages: [
     ...['api', 'http', 'pushes', 'accounts', 'requests', 'notices', 'operating', 'lan', 'backup', 'words'],
-    'domain',
+    ...['age', 'domain'],
   ],
   api: ['http', 'pushes', 'accounts', 'requests', 'notices', 'operating', 'words', 'domain'],
   http: ['domain'],
@@ -38,6 +41,7 @@ const ROOMS: Record<string, readonly string[]> = {
   selftest: ['domain'],
   words: ['domain'],
   crypto: [],
+  age: [],
   domain: [],
   text: [],
 }

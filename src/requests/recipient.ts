@@ -10,8 +10,7 @@ import type { IncomingFile } from '../pushes/uploads.ts'
 import { safeFilenames } from '../text/safe-filename.ts'
 
 /** Loaded on first use, because loading takes long. */
-const loadAge = () => import('age-encryption')
-const loadZip = () => import('client-zip')
+const loadSealing = () => import('../age/sealing.ts')
 
 /** Returns a fingerprint that people compare: `3f2a-91c0-…`. */
 export function fingerprintOfRecipient(recipient: string): string {
@@ -31,14 +30,10 @@ export async function requireRecipient(recipient: string): Promise<void> {
 
 /** Encrypts a text, ASCII-armoured. */
 export async function encryptText(recipient: string, text: string): Promise<string> {
-  const { armor } = await loadAge()
-  return armor.encode(await (await createEncrypter(recipient)).encrypt(text))
+  return (await loadSealing()).sealText(text, [recipient])
 }
 
-/**
- * Encrypts the `n`th file of an answer, as `n.age`, while it arrives: a ZIP of one file, so that its name is
- * encrypted too.
- */
+/** Encrypts the `n`th file of an answer, as `n.age`, while it arrives. How many will come is not known. */
 export function encryptFile(
   recipient: string,
   file: IncomingFile,
@@ -46,16 +41,8 @@ export function encryptFile(
 ): IncomingFile {
   const [name = file.filename] = safeFilenames([file.filename], { platform: 'win32' })
   async function* read(): AsyncGenerator<Uint8Array> {
-    const { makeZip } = await loadZip()
-    const zip = makeZip([{ name, lastModified: new Date(at), input: file.content }])
-    yield* await (await createEncrypter(recipient)).encrypt(zip)
+    const { sealFile } = await loadSealing()
+    yield* await sealFile({ name, content: file.content, at, position: null }, [recipient])
   }
   return { filename: `${n}.age`, contentType: ANY_TYPE, content: read() }
-}
-
-async function createEncrypter(recipient: string) {
-  const { Encrypter } = await loadAge()
-  const encrypter = new Encrypter()
-  encrypter.addRecipient(recipient)
-  return encrypter
 }

@@ -76,24 +76,29 @@ function visible(text: string): string {
 /** Puts `suffix` before the extension and shortens the stem, between characters, to fit the limit. */
 function fitName(name: string, suffix: string): string {
   const { stem, extension } = splitName(name)
-  const room = MAX_NAME_BYTES - Buffer.byteLength(suffix + extension)
+  const room = MAX_NAME_BYTES - bytesOf(suffix + extension).length
   return `${cutBytes(stem, room)}${suffix}${extension}`
 }
 
 function splitName(name: string): { stem: string; extension: string } {
   const dot = name.lastIndexOf('.')
   const extension = dot > 0 ? name.slice(dot) : ''
-  const isUsual = extension.length > 1 && Buffer.byteLength(extension) <= MAX_EXTENSION_BYTES
+  const isUsual = extension.length > 1 && bytesOf(extension).length <= MAX_EXTENSION_BYTES
   return isUsual ? { stem: name.slice(0, dot), extension } : { stem: name, extension: '' }
 }
 
 function cutBytes(text: string, maxBytes: number): string {
-  const bytes = Buffer.from(text)
+  const bytes = bytesOf(text)
   if (bytes.length <= maxBytes) return text
   let end = maxBytes
   // Continuation bytes of UTF-8 begin with the bits 10.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
-  return bytes.subarray(0, end).toString('utf8').replace(EDGES, '')
+  return new TextDecoder().decode(bytes.subarray(0, end)).replace(EDGES, '')
+}
+
+/** Works in browsers too, which have no Buffer. */
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
 }
 
 function foldName(name: string): string {

@@ -1,0 +1,139 @@
+// The format of end-to-end pushes, and of answers that are encrypted for their owner: a text is ASCII-armoured
+// age, and each file is age around a ZIP of it alone, with the comment `n/N`. The program `age` opens both.
+// The browser and the command line seal and open by this file, and the server seals plain answers by it.
+
+import { armor, Decrypter, Encrypter } from 'age-encryption'
+import { joined, piecesOf, streamOf } from './streams.ts'
+import { unzipFile, zipFile } from './zip.ts'
+
+/** What was received is not what was sealed for these keys. Nothing of it may be shown or kept. */
+export class Unopened extends Error {}
+
+/** Encrypts a text, ASCII-armoured. Throws for a recipient that is no key. */
+export async function sealText(text: string, recipients: readonly string[]): Promise<string> {
+  return armor.encode(await encrypterFor(recipients).encrypt(text))
+}
+
+/** The `n`th of `of` files; null where the number of files is not known. */
+export type FilePosition = { n: number; of: number }
+
+/** `at`: the time that the file gets when it is opened, in milliseconds since 1970. */
+export type PlainFile = {
+  name: string
+  content: AsyncIterable<Uint8Array>
+  at: number
+  position: FilePosition | null
+}
+
+/** Encrypts a file while it is read, so that its name is encrypted too. */
+export async function sealFile(
+  { position, ...file }: PlainFile,
+  recipients: readonly string[],
+): Promise<ReadableStream<Uint8Array>> {
+  const comment = position === null ? null : `${position.n}/${position.of}`
+  return encrypterFor(recipients).encrypt(zipFile({ ...file, comment }))
+}
+
+function encrypterFor(recipients: readonly string[]): Encrypter {
+  const encrypter = new Encrypter()
+  for (const recipient of recipients) encrypter.addRecipient(recipient)
+  return encrypter
+}
+
+/** Opens a text. Throws Unopened unless one of the identities opens the whole of it. */
+export async function openText(armoured: string, identities: readonly string[]): Promise<string> {
+  try {
+    const bytes = await decrypterOf(identities).decrypt(armor.decode(armoured))
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (cause) {
+    throw unopened(cause)
+  }
+}
+
+export type OpenOptions = {
+  identities: readonly string[]
+  /** The most bytes that the content may have. */
+  maxBytes: number
+  /** Gets the content before it is known to be whole: nothing may count until `openFile` resolves. */
+  write: (bytes: Uint8Array) => Promise<void> | void
+}
+
+/** `name` is as the sender wrote it, and may be harmful. */
+export type OpenedFile = { name: string; size: number; position: FilePosition | null }
+
+/**
+ * Opens a file while it is read. Throws Unopened unless one of the identities opens the whole of it, and what
+ * `sealed` and `write` throw.
+ */
+export async function openFile(
+  sealed: AsyncIterable<Uint8Array>,
+  { identities, maxBytes, write }: OpenOptions,
+): Promise<OpenedFile> {
+  // Failures of the disk or the network are not those of the content.
+  let other: { cause: unknown } | null = null
+  const noting = (cause: unknown) => {
+    other ??= { cause }
+    throw cause
+  }
+  async function* read() {
+    try {
+      yield* sealed
+    } catch (cause) {
+      noting(cause)
+    }
+  }
+  try {
+    const pieces = await withHeader(read())
+    const zip = await decrypterOf(identities).decrypt(streamOf(pieces))
+    const { name, size, comment } = await unzipFile(piecesOf(zip), {
+      maxBytes,
+      write: async (bytes) => void (await Promise.resolve(write(bytes)).catch(noting)),
+    })
+    return { name, size, position: positionIn(comment) }
+  } catch (cause) {
+    throw other === null ? unopened(cause) : (other as { cause: unknown }).cause
+  }
+}
+
+/** Returns null for a comment that does not name one of at most 9,999 files. */
+function positionIn(comment: string): FilePosition | null {
+  const [, n = 0, of = 0] = (/^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(comment) ?? []).map(Number)
+  return n > 0 && n <= of ? { n, of } : null
+}
+
+function decrypterOf(identities: readonly string[]): Decrypter {
+  const decrypter = new Decrypter()
+  for (const identity of identities) decrypter.addIdentity(identity)
+  return decrypter
+}
+
+/** Far more than dozens of recipients need. */
+const MAX_HEADER_BYTES = 64 * 1024
+const HEADER_END = '\n--- '
+
+/** Resolves to the same pieces. Throws unless they begin with a header: age reads one of any length. */
+async function withHeader(pieces: AsyncGenerator<Uint8Array>): Promise<AsyncGenerator<Uint8Array>> {
+  let first: Uint8Array = new Uint8Array()
+  while (!textIn(first).includes(HEADER_END)) {
+    const next = first.length < MAX_HEADER_BYTES ? await pieces.next() : null
+    if (next === null || next.done === true) throw new Unopened('it is not encrypted with age')
+    first = joined([first, next.value])
+  }
+  return (async function* () {
+    yield first
+    yield* pieces
+  })()
+}
+
+function textIn(bytes: Uint8Array): string {
+  return new TextDecoder('latin1').decode(bytes.subarray(0, MAX_HEADER_BYTES))
+}
+
+function unopened(cause: unknown): Unopened {
+  if (cause instanceof Unopened) return cause
+  const message = cause instanceof Error ? cause.message : String(cause)
+  if (message.startsWith('no identity matched')) return new Unopened('none of the keys opens it')
+  if (message === 'invalid header' || message === 'invalid footer')
+    return new Unopened('it is not encrypted with age')
+  return new Unopened(`it is damaged or was changed: ${message}`)
+}
