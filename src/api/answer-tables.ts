@@ -211,6 +211,15 @@ export const ANSWERS = {
           events: flag('Events of an account.'),
           webhooks: flag('Webhooks of an account; false where the operator lists no host for them.'),
           mail: flag('Links of pushes by mail; false where the operator names no mail server.'),
+          policies: Type.Object(
+            {
+              require_second_factor: Type.Optional(Type.Boolean()),
+              signup_domains: Type.Optional(Type.Array(Type.String())),
+              require_passphrase: Type.Optional(Type.Boolean()),
+              max_views_anonymous: Type.Optional(count('Views of a push without an account.')),
+            },
+            { additionalProperties: false, description: 'The rules of the house that are set.' },
+          ),
         },
         'What Oncebox has beyond.',
       ),

@@ -12,10 +12,11 @@ export type VersionFacts = {
   limits: PushLimits
   /** Whether accounts can have webhooks. */
   webhooks: boolean
+  policies: AnswerBody<'Version'>['extensions']['policies']
 }
 
 export function presentVersion(facts: VersionFacts): AnswerBody<'Version'> {
-  const { applicationVersion, anonymousAccess, limits, webhooks } = facts
+  const { applicationVersion, anonymousAccess, limits, webhooks, policies } = facts
   return {
     application_version: applicationVersion,
     api_version: API_VERSION,
@@ -33,7 +34,7 @@ export function presentVersion(facts: VersionFacts): AnswerBody<'Version'> {
       },
       requests: { enabled: false },
     },
-    extensions: { requests: true, events: true, webhooks, mail: limits.mail },
+    extensions: { requests: true, events: true, webhooks, mail: limits.mail, policies },
     limits: {
       payload_bytes: limits.payloadBytes,
       file_bytes: limits.fileBytes,

@@ -24,6 +24,7 @@ import type { AnswerGuest } from '../pages/frame/page.tsx'
 import { createFormAddressRoutes, createMovedRoutes } from '../pages/moved.ts'
 import { createPageRoutes } from '../pages/pages.ts'
 import { createAnswerAuthority } from '../pages/trust/trust-page.tsx'
+import { policiesOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { Services } from './services.ts'
@@ -69,6 +70,7 @@ export function createRoutes(options: RoutesOptions) {
   const facts = {
     ...{ applicationVersion: options.version, anonymousAccess, limits },
     webhooks: notices.webhooks.isOn,
+    policies: policiesOf(config),
   }
   const reference = createReference({ limits, anonymousAccess, version: options.version })
   const getViewer = createGetViewer({
@@ -123,6 +125,7 @@ function createServedPages(
     ...upkeep,
     requests,
     anonymousAccess: config.anonymousAccess,
+    requireSecondFactor: config.requireSecondFactor,
     signups: config.signups,
     createScripts: { wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
     now: store.now,

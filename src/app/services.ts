@@ -151,7 +151,7 @@ function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit 
   return {
     accounts,
     people: createPeople(store),
-    signUp: createSignUp({ accounts, inLine, limit }),
+    signUp: createSignUp({ accounts, inLine, limit, domains: config.signupDomains }),
     apiTokens: createApiTokens({ apiTokens: store.apiTokens, accounts }),
     accountLinks: createAccountLinks({
       ...{ store, passwords, inLine, limit, keyring },

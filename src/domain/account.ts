@@ -125,6 +125,19 @@ export function parseEmail(text: string): string | null {
   return email.length <= MAX_EMAIL_LENGTH && ADDRESS.test(email) ? email : null
 }
 
+/** Whether the domain of an address is among those; any is where none is listed. */
+export function isSignupAddress(email: string, domains: readonly string[]): boolean {
+  return (
+    domains.length === 0 ||
+    domains.includes(
+      email
+        .slice(email.lastIndexOf('@') + 1)
+        .trim()
+        .toLowerCase(),
+    )
+  )
+}
+
 /** The problem with a new password, or null. The minimum counts characters, not bytes. */
 export function passwordProblem(password: string): Problem | null {
   if (hasMoreBytes(password, MAX_PASSWORD_BYTES)) return { code: 'too_long_bytes', limit: MAX_PASSWORD_BYTES }

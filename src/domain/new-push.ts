@@ -20,9 +20,21 @@ export type PushLimits = {
   deletableByViewer: boolean
   /** Whether an account may tell recipients its address. */
   showSender: boolean
+  /** Whether each new push needs a passphrase. */
+  requirePassphrase: boolean
+  /** The most views of a push without an account; null for those of everybody. */
+  viewsAnonymous: number | null
   kinds: ReadonlySet<PushKind>
   /** Whether the server can send links by mail. */
   mail: boolean
+}
+
+/** Returns the limits of a push that somebody without an account creates. */
+export function anonymousLimits(limits: PushLimits): PushLimits {
+  const { views, viewsAnonymous } = limits
+  if (viewsAnonymous === null) return limits
+  const atMost = (n: number) => Math.min(n, viewsAnonymous)
+  return { ...limits, views: { min: views.min, max: atMost(views.max), default: atMost(views.default) } }
 }
 
 /** A request for a push, checked against the limits and completed with the defaults. */

@@ -9,6 +9,8 @@ const PLAIN = {
   not_email: 'must be an address such as ann@example.org',
   not_emails: 'must be addresses such as ann@example.org, separated by commas',
   needs_account: 'needs an account',
+  passphrase_required_here: 'is required on this server (--require-passphrase)',
+  domain_not_allowed: 'must be at a domain that --signup-domains lists',
   link_ended: 'would get a link that no longer works',
   too_weak: 'is easy to guess: take a few random words, or a longer one',
   email_taken: 'has an account already',
@@ -45,6 +47,7 @@ const LIMITED = {
   too_many_recipients: 'are too many (at most {})',
   filename_too_long: 'have a name that is too long (at most {} characters)',
   too_many_days: 'must be at most {} days',
+  too_many_views: 'must be at most {} without an account (--max-views-anonymous)',
   too_few_days: 'must be at least {} days',
 } as const
 

@@ -2,13 +2,14 @@
 
 import { DomainError, isOutage, type OutageError } from '../domain/errors.ts'
 import type { Answer, Handlers } from '../http/door/router.ts'
-import type { Endpoint } from '../http/urls.ts'
+import { type Endpoint, PAGES } from '../http/urls.ts'
 import type { Confirm } from './account/confirm.tsx'
 import { type Form, readForm } from './frame/form.ts'
 import {
   askToSignIn,
   type GetGuest,
   type Guest,
+  leadTo,
   type Member,
   type Params,
   requireFormToken,
@@ -17,10 +18,15 @@ import {
 type Show<G> = (guest: G, params: Params) => Answer
 type Submit<G> = (guest: G, form: Form, params: Params) => Answer
 
+/** What an account can do before it has the second factor that the server requires. */
+const WITHOUT_SECOND_FACTOR: ReadonlySet<string> = new Set([PAGES.twoFactor.path, PAGES.signOut.path])
+
 type PageGuardsOptions = {
   getGuest: GetGuest
   /** If false, only accounts may create. */
   anonymousAccess: boolean
+  /** Whether an account without a second factor must set one up first. */
+  requireSecondFactor: boolean
   confirm: Confirm
 }
 
@@ -29,7 +35,7 @@ export type PageGuards = ReturnType<typeof createPageGuards>
 export function createPageGuards(options: PageGuardsOptions) {
   type GuestPage = Endpoint<'GET' | 'POST', 'open' | 'visitor'>
 
-  const { getGuest, anonymousAccess, confirm } = options
+  const { getGuest, anonymousAccess, requireSecondFactor, confirm } = options
 
   const guest =
     (show: Show<Guest>) =>
@@ -42,9 +48,12 @@ export function createPageGuards(options: PageGuardsOptions) {
     })
 
   function admit(url: GuestPage, visitor: Guest, params: Params, show: Show<Guest>): Answer {
+    if (url.path === PAGES.create.path && mustSetUp(visitor)) return leadTo(visitor, PAGES.twoFactor.href())
     const mayEnter = url.guard === 'open' || anonymousAccess || visitor.session !== null
     return mayEnter ? show(visitor, params) : askToSignIn(visitor)
   }
+
+  const mustSetUp = ({ session }: Guest) => requireSecondFactor && session?.account.hasTwoFactor === false
 
   /**
    * Guards a form that reads its own body. During an outage the sender is unknown: `refuse` shows the form
@@ -80,9 +89,10 @@ export function createPageGuards(options: PageGuardsOptions) {
   type MemberPage = Endpoint<'GET' | 'POST', 'member' | 'admin'>
 
   /** Throws `forbidden` if the page needs an administrator and the member is none. */
-  async function enter({ guard }: MemberPage, visitor: Guest, use: (member: Member) => Answer) {
+  async function enter({ guard, path }: MemberPage, visitor: Guest, use: (member: Member) => Answer) {
     const { session } = visitor
     if (session === null) return askToSignIn(visitor)
+    if (mustSetUp(visitor) && !WITHOUT_SECOND_FACTOR.has(path)) return leadTo(visitor, PAGES.twoFactor.href())
     const { account } = session
     if (guard === 'admin' && !account.isAdmin)
       throw new DomainError('forbidden', 'This page is for administrators.')

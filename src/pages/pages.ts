@@ -55,6 +55,7 @@ type PagesOptions = ReceivePageOptions &
     sessions: Sessions
     /** If false, only accounts may create. */
     anonymousAccess: boolean
+    requireSecondFactor: boolean
   }
 
 export function createPageRoutes(options: PagesOptions): Route[] {

@@ -49,6 +49,10 @@ const RULES: readonly ((config: Config) => string | false)[] = [
     outOfLimits('days', { min, preset, max }),
   ({ expireAfterViewsMin: min, expireAfterViewsDefault: preset, expireAfterViewsMax: max }) =>
     outOfLimits('views', { min, preset, max }),
+  ({ maxViewsAnonymous: most, expireAfterViewsMin: min, expireAfterViewsMax: max }) =>
+    most !== null &&
+    (most < min || most > max) &&
+    `--max-views-anonymous is ${most}: it must be from --expire-after-views-min (${min}) to --expire-after-views-max (${max})`,
   ({ acceptDatabase, databaseUrl }) =>
     acceptDatabase &&
     databaseUrl === null &&

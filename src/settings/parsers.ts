@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import { posix, win32 } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { parseEmail } from '../domain/account.ts'
 import { parseBucketPlace } from '../domain/bucket-place.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
 import { withScheme } from '../text/server-address.ts'
@@ -185,6 +186,12 @@ export const network = reading((text) => {
   const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
   return isAddress && (prefix.length === 0 || ipaddr.isValidCIDR(text)) ? text : null
 }, 'must be an address such as 10.0.0.1, a network such as 10.0.0.0/8, or unix for the socket of --host')
+
+/** Parses a domain of mail addresses, in lower case. Subdomains are others. */
+export const mailDomain = reading((text) => {
+  const domain = text.toLowerCase()
+  return parseEmail(`a@${domain}`) === `a@${domain}` ? domain : null
+}, 'must be a domain of mail addresses, such as example.org')
 
 const shaped = (shape: RegExp, problem: string) =>
   reading((text) => (shape.test(text) ? text : null), problem)

@@ -31,7 +31,24 @@ export function pushLimitsOf(config: Config): PushLimits {
     retrievalStep: config.retrievalStepDefault,
     deletableByViewer: config.deletableByViewerDefault,
     showSender: config.showSender,
+    requirePassphrase: config.requirePassphrase,
+    viewsAnonymous: config.maxViewsAnonymous,
     kinds: new Set(kinds),
     mail: config.smtpUrl !== null,
+  }
+}
+
+/** Returns the rules of the house that are set, as `GET /version` tells them. */
+export function policiesOf({
+  requireSecondFactor,
+  signupDomains,
+  requirePassphrase,
+  maxViewsAnonymous,
+}: Config) {
+  return {
+    ...(requireSecondFactor ? { require_second_factor: true as const } : {}),
+    ...(signupDomains.length > 0 ? { signup_domains: signupDomains } : {}),
+    ...(requirePassphrase ? { require_passphrase: true as const } : {}),
+    ...(maxViewsAnonymous === null ? {} : { max_views_anonymous: maxViewsAnonymous }),
   }
 }

@@ -28,7 +28,7 @@ test('the version has the API version, the edition, the features and the limits'
       },
       requests: { enabled: false },
     },
-    extensions: { requests: true, events: true, webhooks: false, mail: false },
+    extensions: { requests: true, events: true, webhooks: false, mail: false, policies: {} },
     limits: {
       payload_bytes: 2 ** 20,
       file_bytes: 4 * 2 ** 30,

@@ -15,6 +15,8 @@ const LIMITS: PushLimits = {
   deletableByViewer: true,
   showSender: false,
   mail: false,
+  requirePassphrase: false,
+  viewsAnonymous: null,
   kinds: new Set(['text']),
 }
 const AS_PRESET = { lifetime: 7 * DAY, expireAfterViews: 5, retrievalStep: true, deletableByViewer: true }

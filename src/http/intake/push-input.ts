@@ -6,6 +6,7 @@ import { DomainError, invalidFields } from '../../domain/errors.ts'
 import { LANGUAGES, type Language } from '../../domain/language.ts'
 import { MAX_RECIPIENTS } from '../../domain/mail-address.ts'
 import {
+  anonymousLimits,
   DURATIONS,
   decideLifetime,
   durationProblem,
@@ -143,11 +144,11 @@ export function createParsePush(limits: PushLimits) {
     const push: NewPush = {
       kind,
       payload: readPayload(fields, kind, limits),
-      passphrase: fields.read('passphrase'),
+      passphrase: readRequiredPassphrase(fields, limits),
       name: fields.read('name') ?? '',
       note: fields.read('note') ?? '',
       ...readLifetime(fields, { limits, duration: form.duration ?? null }),
-      expireAfterViews: fields.read('expire_after_views') ?? limits.views.default,
+      expireAfterViews: readViews(fields, { viewer, limits }),
       deletableByViewer:
         fields.read('deletable_by_viewer') ?? (kind === 'url' ? null : limits.deletableByViewer),
       retrievalStep: fields.read('retrieval_step') ?? limits.retrievalStep,
@@ -187,6 +188,20 @@ function readPayload(fields: PushFields, kind: PushKind, limits: PushLimits): st
   const problem = 'payload' in fields.problems ? null : payloadProblem(kind, payload, limits)
   if (problem !== null) fields.blame('payload', problem)
   return payload
+}
+
+function readRequiredPassphrase(fields: PushFields, { requirePassphrase }: PushLimits): string | null {
+  const passphrase = fields.read('passphrase')
+  const isMissing = passphrase === null && !('passphrase' in fields.problems)
+  if (requirePassphrase && isMissing) fields.blame('passphrase', { code: 'passphrase_required_here' })
+  return passphrase
+}
+
+function readViews(fields: PushFields, { viewer, limits }: { viewer: Viewer; limits: PushLimits }): number {
+  const { views } = viewer.account === null ? anonymousLimits(limits) : limits
+  const asked = fields.read('expire_after_views') ?? views.default
+  if (asked > views.max) fields.blame('expire_after_views', { code: 'too_many_views', limit: views.max })
+  return asked
 }
 
 type MailContext = { viewer: Viewer; wire: Wire; limits: Pick<PushLimits, 'mail'> }

@@ -20,13 +20,14 @@ type TwoFactorPageOptions = {
   answer: AnswerGuest
   sessions: Pick<Sessions, 'isPassword' | 'endOtherSessions'>
   twoFactor: TwoFactor
+  requireSecondFactor: boolean
   showAccount: ReturnType<typeof createAccountPages>['showAgain']
 }
 
 type Offer = { secret: string; uri: string }
 
 export function createTwoFactorPages(options: TwoFactorPageOptions) {
-  const { answer, sessions, twoFactor, showAccount } = options
+  const { answer, sessions, twoFactor, requireSecondFactor, showAccount } = options
 
   async function show(
     guest: Member,
@@ -39,7 +40,11 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     const content = (
       <>
         <h1>{say('two_factor_setup')}</h1>
-        <AccountTabs guest={guest} current={null} />
+        {requireSecondFactor ? (
+          <Notice kind="plain">{say('two_factor_required')}</Notice>
+        ) : (
+          <AccountTabs guest={guest} current={null} />
+        )}
         <ol class="steps">
           <li>
             <p>{say('two_factor_scan')}</p>

@@ -1,7 +1,7 @@
 // Settings of pushes: which kinds, who may create them, how long they live, and their limits.
 
 import { MAX_DAYS, MAX_VIEWS } from '../../domain/new-push.ts'
-import { wholeNumber } from '../parsers.ts'
+import { mailDomain, wholeNumber } from '../parsers.ts'
 import { durations, numbers, off, on, section, sizes } from '../setting.ts'
 
 const days = { placeholder: 'days', parse: wholeNumber('1', String(MAX_DAYS)) }
@@ -20,6 +20,31 @@ const kinds = section('Pushes and accounts', {
   files: { ...on, help: 'Whether files may be shared, which always needs an account' },
   urlPushes: { ...on, help: 'Whether links may be shared' },
   qrPushes: { ...on, help: 'Whether QR codes may be shared' },
+})
+
+const rules = section('Rules of the house', {
+  requireSecondFactor: {
+    ...off,
+    help: 'Whether each account must set up a second factor before its pages work; the API asks for tokens alone, as ever',
+  },
+  signupDomains: {
+    placeholder: 'domains',
+    parse: mailDomain,
+    default: null,
+    defaultWords: 'any',
+    list: true,
+    help: 'Domains of the addresses that may sign up, such as example.org, separated by commas; invitations may name others',
+  },
+  requirePassphrase: {
+    ...off,
+    help: 'Whether each push needs a passphrase; what is sent to a request for a secret and what is imported does not',
+  },
+  maxViewsAnonymous: {
+    ...views,
+    default: null,
+    defaultWords: 'as --expire-after-views-max',
+    help: 'Most views of a push that somebody without an account creates',
+  },
 })
 
 const expiry = section('Expiry', {
@@ -82,4 +107,4 @@ const limits = section('Limits', {
   },
 })
 
-export const pushesSettings = { ...kinds, ...expiry, ...limits }
+export const pushesSettings = { ...kinds, ...rules, ...expiry, ...limits }

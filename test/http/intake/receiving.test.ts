@@ -21,6 +21,8 @@ const LIMITS: PushLimits = {
   ...{
     days: { min: 1, max: 9, default: 7 },
     views: { min: 1, max: 9, default: 5 },
+    requirePassphrase: false,
+    viewsAnonymous: null,
     kinds: new Set(['text']),
   },
 }

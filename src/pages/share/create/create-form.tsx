@@ -74,16 +74,17 @@ function refusalOfFiles({ limits, isOfAccount }: FieldsProps) {
   return isOfAccount ? null : 'files_need_account'
 }
 
-function Passphrase({ words, field }: PartProps) {
+function Passphrase({ words, field, limits }: PartProps) {
   return (
     <PassphraseInput
       {...field('passphrase')}
       words={words}
-      label={words.say('passphrase_optional')}
+      label={words.say(limits.requirePassphrase ? 'passphrase' : 'passphrase_optional')}
       hint={words.say('passphrase_hint')}
       trailing={<Dice words={words} />}
       attributes={{
         autocomplete: 'new-password',
+        required: limits.requirePassphrase,
         'data-max-bytes': MAX_PASSPHRASE_BYTES,
         'data-too-long': words.say('too_large_typed', { limit: words.bytes(MAX_PASSPHRASE_BYTES) }),
       }}

@@ -2,7 +2,7 @@
 
 import type { AccountPreferences } from '../../../accounts/preferences.ts'
 import { isOutage, nullIfMissing, type OutageError } from '../../../domain/errors.ts'
-import type { PushLimits } from '../../../domain/new-push.ts'
+import { anonymousLimits, type PushLimits } from '../../../domain/new-push.ts'
 import { NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'
 import { PAGES } from '../../../http/urls.ts'
 import type { LabelledPush } from '../../../pushes/owner-lists.ts'
@@ -48,15 +48,19 @@ type FormState = {
 
 export function createShowForm(options: CreatePageParts) {
   const { answer, marks, preferences, pushes, limits, createScripts, signups, basePath, findSetup } = options
-  const settings = { limits, createScripts, signups }
-  const preset: Typed = presetOf({ requested: NOTHING_REQUESTED, choices: NO_CHOICES, limits })
+  const limitsOf = (isOfAccount: boolean) => (isOfAccount ? limits : anonymousLimits(limits))
+  const settingsOf = (isOfAccount: boolean) => ({ limits: limitsOf(isOfAccount), createScripts, signups })
+  const emptyOf = (isOfAccount: boolean): Typed =>
+    presetOf({ requested: NOTHING_REQUESTED, choices: NO_CHOICES, limits: limitsOf(isOfAccount) })
+  const empty = { account: emptyOf(true), stranger: emptyOf(false) }
 
   /** Renders the fields of an empty form, which are the same for all guests with one language. */
   const emptyFields = (isOfAccount: boolean) =>
     oncePerLanguage((words) => {
       const href: Guest['href'] = (path) => `${basePath}${path}`
-      const given = { words, href, isOfAccount, typed: preset, problems: {}, isAgain: false }
-      return <CreateFields {...settings} {...given} />
+      const typed = isOfAccount ? empty.account : empty.stranger
+      const given = { words, href, isOfAccount, typed, problems: {}, isAgain: false }
+      return <CreateFields {...settingsOf(isOfAccount)} {...given} />
     })
   const fieldsOfAccount = emptyFields(true)
   const fieldsOfStranger = emptyFields(false)
@@ -66,10 +70,15 @@ export function createShowForm(options: CreatePageParts) {
     const chosen = account === null ? NO_CHOICES : await preferences.findChoices(account)
     const setup = account === null ? null : await findSetup(account, guest)
     if (guest.query.size === 0 && chosen === NO_CHOICES)
-      return answerWith(guest, { typed: preset, refused: null, again: null, setup })
+      return answerWith(guest, {
+        typed: account === null ? empty.stranger : empty.account,
+        refused: null,
+        again: null,
+        setup,
+      })
     const again = await findAgain(guest)
     const requested = again === null ? requestedIn(guest.query) : requestedOf(again)
-    const typed = presetOf({ requested, choices: chosen, limits })
+    const typed = presetOf({ requested, choices: chosen, limits: limitsOf(account !== null) })
     return answerWith(guest, { typed, refused: null, again, setup })
   }
 
@@ -114,7 +123,8 @@ export function createShowForm(options: CreatePageParts) {
   }
 
   function answerWith(guest: Guest, { again, shared, setup = null, ...shown }: FormState): Response {
-    const typed = shown.typed === preset ? preset : withoutLongest(shown.typed, limits)
+    const isEmpty = shown.typed === empty.account || shown.typed === empty.stranger
+    const typed = isEmpty ? shown.typed : withoutLongest(shown.typed, limits)
     const refused = shown.refused === null ? null : { ...shown.refused, typed }
     const { words, href } = guest
     const title = words.say('create_title')
@@ -127,12 +137,11 @@ export function createShowForm(options: CreatePageParts) {
       problems: refused?.problems ?? {},
       isAgain: refused !== null,
     }
-    const fields =
-      typed === preset ? (
-        (isOfAccount ? fieldsOfAccount : fieldsOfStranger)(words)
-      ) : (
-        <CreateFields {...settings} {...given} />
-      )
+    const fields = isEmpty ? (
+      (isOfAccount ? fieldsOfAccount : fieldsOfStranger)(words)
+    ) : (
+      <CreateFields {...settingsOf(isOfAccount)} {...given} />
+    )
     const content = (
       <>
         {guest.session === null ? <h1>{title}</h1> : <AskTabs guest={guest} shown="create" />}
