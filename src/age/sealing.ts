@@ -54,6 +54,8 @@ export type OpenOptions = {
   identities: readonly string[]
   /** The most bytes that the content may have. */
   maxBytes: number
+  /** Gets the name before the content, for instance to ask where to save it. */
+  begin?: (name: string) => Promise<void> | void
   /** Gets the content before it is known to be whole: nothing may count until `openFile` resolves. */
   write: (bytes: Uint8Array) => Promise<void> | void
 }
@@ -67,7 +69,7 @@ export type OpenedFile = { name: string; size: number; position: FilePosition | 
  */
 export async function openFile(
   sealed: AsyncIterable<Uint8Array>,
-  { identities, maxBytes, write }: OpenOptions,
+  { identities, maxBytes, begin, write }: OpenOptions,
 ): Promise<OpenedFile> {
   // Failures of the disk or the network are not those of the content.
   let other: { cause: unknown } | null = null
@@ -87,6 +89,7 @@ export async function openFile(
     const zip = await decrypterOf(identities).decrypt(streamOf(pieces))
     const { name, size, comment } = await unzipFile(piecesOf(zip), {
       maxBytes,
+      begin: begin && (async (first) => void (await Promise.resolve(begin(first)).catch(noting))),
       write: async (bytes) => void (await Promise.resolve(write(bytes)).catch(noting)),
     })
     return { name, size, position: positionIn(comment) }

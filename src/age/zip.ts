@@ -38,6 +38,8 @@ export class UnfitZip extends Error {}
 type ReadOptions = {
   /** The most bytes that the content may have. */
   maxBytes: number
+  /** Gets the name before the content: it may be that of a file that is damaged further on. */
+  begin?: ((name: string) => Promise<void> | void) | undefined
   /** Gets the content before it is known to be whole: nothing may count until `unzipFile` resolves. */
   write: (bytes: Uint8Array) => Promise<void> | void
 }
@@ -45,7 +47,7 @@ type ReadOptions = {
 /** Resolves once the whole ZIP has been checked. Throws UnfitZip. */
 export async function unzipFile(
   zip: AsyncIterable<Uint8Array>,
-  { maxBytes, write }: ReadOptions,
+  { maxBytes, begin, write }: ReadOptions,
 ): Promise<ZippedFile> {
   const parts: ZipParts = { local: null, tail: null, compressed: 0 }
   const data = readData(zip, parts)
@@ -59,6 +61,7 @@ export async function unzipFile(
   }
   try {
     const { value: first = new Uint8Array() } = await data.next()
+    await begin?.(parts.local?.name ?? '')
     if (parts.local?.isDeflated) await inflate(first, data, take)
     else {
       await take(first)

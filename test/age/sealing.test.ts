@@ -102,6 +102,15 @@ describe('a file', () => {
     expect(Buffer.compare(opened.content, content)).toBe(0)
   })
 
+  test('tells its name before its content', async () => {
+    const steps: string[] = []
+    await open(await seal('a.bin', bytesOf(10)), {
+      begin: (name) => void steps.push(name),
+      write: ({ length }) => void steps.push(`${length} bytes`),
+    })
+    expect(steps).toEqual(['a.bin', '10 bytes'])
+  })
+
   test('without a number says so', async () => {
     const file = { name: 'a', content: pieces(bytesOf(10)), at: 0, position: null }
     const sealed = joined(await Array.fromAsync(piecesOf(await sealFile(file, [key.recipient]))))
