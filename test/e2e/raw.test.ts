@@ -117,6 +117,32 @@ test('a retrieve that arrives together with another request spends no view', asy
   expect(text).toContain('"expired":false')
 })
 
+test.each([
+  ['JSON', `Content-Type: application/json\r\n${LENGTH}${BODY}`],
+  ['JSON in chunks', `Content-Type: application/json\r\n${CHUNKED}${ONE_CHUNK}`],
+  ['a form', `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 15\r\n\r\npush[payload]=x`],
+])(
+  'a create of %s that arrives together with another request is not carried out',
+  async (kind, rest) => {
+    const key = `pipelined create of ${kind}`
+    const create = (body: string) =>
+      `POST /api/v2/pushes HTTP/1.1\r\n${HOST}Idempotency-Key: ${key}\r\n${body}`
+    expect(await statusesOf(`${create(rest)}${UP}\r\n`, {})).toEqual([])
+    // The key is still free for another payload, as soon as the first request has noticed its end.
+    const other = '{"push":{"payload":"other"}}'
+    const json = `Content-Type: application/json\r\nContent-Length: ${other.length}\r\n\r\n${other}`
+    let status = 409
+    while (status === 409) {
+      const { statuses } = await sendRaw(server.port, [create(json)], {
+        until: (got) => got.statuses.length > 0,
+      })
+      status = statuses[0] ?? 0
+    }
+    expect(status).toBe(201)
+  },
+  60_000,
+)
+
 test('a chunked body beyond the limit is refused while it is read, in JSON that names the flag', async () => {
   const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`
   const parts = [`${POST}${CHUNKED}`, ...Array(8).fill(chunk)]

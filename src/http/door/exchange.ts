@@ -1,6 +1,7 @@
 // A request as the front door knows it before a route answers it.
 
 import { type Visit, visitFrom } from '../../domain/audit.ts'
+import { DomainError } from '../../domain/errors.ts'
 
 export type Exchange = {
   /** The request as it arrived, with its body: a clone whose body is read in part never ends. */
@@ -45,6 +46,14 @@ export function visitOf({ request, clientAddress }: Exchange): Visit {
     userAgent: request.headers.get('user-agent') ?? '',
     referrer: request.headers.get('referer') ?? '',
   })
+}
+
+/**
+ * Throws `malformed` if the connection has ended: nobody would get the answer. Bun closes a connection on which a
+ * second request arrives before the first is answered (pipelining).
+ */
+export function requireOpen({ request }: Exchange): void {
+  if (request.signal.aborted) throw new DomainError('malformed', 'The connection was closed.')
 }
 
 export function queryOf({ request }: Exchange): URLSearchParams {

@@ -1,14 +1,14 @@
 // The front door: checks the address, limits, Host and path of every request, passes it to its route, and
 // logs it.
 
-import { DomainError, notFound } from '../../domain/errors.ts'
+import { type DomainError, notFound } from '../../domain/errors.ts'
 import type { Secure } from '../answers.ts'
 import { EXEMPT_PATHS } from '../urls.ts'
 import { type BodyRoom, sendInPieces } from './body-room.ts'
 import type { ReadForwarded } from './client-address.ts'
 import type { Cors } from './cors.ts'
 import type { PresentError } from './errors.ts'
-import type { Exchange } from './exchange.ts'
+import { type Exchange, requireOpen } from './exchange.ts'
 import { answersAnyHost, type HostRules, readHost } from './host.ts'
 import { createRefusalOfSite } from './other-sites.ts'
 import { canonicalPath, isDecodable, pathOf } from './paths.ts'
@@ -107,8 +107,7 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
       isFromProxy: forwarded.isTrusted,
       stayOpen,
       makeRoom: (bytes) => {
-        // Bun cuts a connection on which a second request arrives before the first is answered (pipelining).
-        if (exchange.request.signal.aborted) throw new DomainError('malformed', 'The connection was closed.')
+        requireOpen(exchange)
         bodyRoom.takeForAnswer(exchange, bytes)
       },
       ...{ heldBytes: 0, startedAt, endBody: null },

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DomainError, type SizeLimit } from '../../domain/errors.ts'
 import { type BodyRoom, FREE_BYTES, overloaded } from '../door/body-room.ts'
-import type { Exchange } from '../door/exchange.ts'
+import { type Exchange, requireOpen } from '../door/exchange.ts'
 
 export type BodyLimits = {
   /** Maximum size of a body that is held in memory. */
@@ -51,14 +51,26 @@ export function bodyLimitsOf(sizes: Sizes, { take, turn }: Pick<BodyRoom, 'take'
 
 /**
  * Reads a body into memory. Throws `too_large` as soon as the limit is exceeded, `too_slow` after the
- * deadline, and `overloaded` if there is no memory.
+ * deadline, `overloaded` if there is no memory, and `malformed` if the connection has ended.
  */
 export function readBody(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
   const announced = Number(exchange.request.headers.get('content-length') ?? Number.NaN)
   if (announced > limits.maxBytes) throw tooLarge(limits)
   // Bun never delivers more than Content-Length. A small body needs no reservation, and no deadline beside
   // the idle timeout of its connection.
-  return announced <= FREE_BYTES ? exchange.request.bytes().catch(brokenOff) : readLarge(exchange, limits)
+  return announced <= FREE_BYTES ? readSmall(exchange) : readLarge(exchange, limits)
+}
+
+async function readSmall(exchange: Exchange): Promise<Uint8Array> {
+  const body = await exchange.request.bytes().catch(brokenOff)
+  await requireAnswerable(exchange)
+  return body
+}
+
+/** Throws `malformed` if a second request has arrived right behind this body, which Bun sees in the next turn. */
+async function requireAnswerable(exchange: Exchange): Promise<void> {
+  await nextTurn()
+  requireOpen(exchange)
 }
 
 /** Reads a large body, or one of unknown length. Reserves memory for received bytes, not announced ones. */
@@ -90,7 +102,7 @@ export async function* streamBody(
     for (;;) {
       const { value: chunk, done } = await reader.read()
       if (hasGivenWay) throw overloaded()
-      if (done) return
+      if (done) return await requireAnswerable(exchange)
       size += chunk.length
       if (size > maxStreamBytes)
         throw tooLarge({ maxBytes: maxStreamBytes, limit: limitOfFiles(maxStreamBytes) })
