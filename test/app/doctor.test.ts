@@ -280,7 +280,7 @@ test('reports a copied folder, which the next start refuses', async () => {
   expect(wrong(await look())).toEqual([])
 })
 
-needs('root').test('a log file of another user', async () => {
+needs('root').test('reports a log file of another user', async () => {
   const path = join(outside, 'x.log')
   writeFileSync(path, '')
   chownSync(path, 65534, 65534)
@@ -291,7 +291,7 @@ test('reports a log file that cannot be written', async () => {
   expect(await theOnly({ flags: { 'log-file': '/no/such/folder/x.log' } })).toContain('--log-file')
 })
 
-needs('mount').test('a disk that is open for writing and takes no byte', async () => {
+needs('mount').test('reports a disk that is writable but takes no byte', async () => {
   const disk = mountSmallDisk('4m')
   const [data, backups] = ['data', 'backups'].map((name) => join(disk.path, name)) as [string, string]
   cpSync(dataDir, data, { recursive: true, filter: (path) => !path.endsWith('reserve') })

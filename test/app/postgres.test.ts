@@ -68,7 +68,7 @@ needs('postgres').describe('beside the nodes', () => {
     await empty.close()
   })
 
-  test('a folder of a node is refused without its database, instead of beginning anew there', async () => {
+  test('a node’s folder without its database is refused, not treated as new', async () => {
     const { dataDir, remove } = makeNodeFolder()
     mkdirSync(dataDir, { mode: 0o700 })
     writeFileSync(join(dataDir, 'serve.node'), '{}')
@@ -82,7 +82,7 @@ needs('postgres').describe('beside the nodes', () => {
     await expect(open({ address })).rejects.toThrow('nothing answers there')
   })
 
-  test('a Password Pusher is imported: a dry run makes nothing, and what came is compared and known', async () => {
+  test('Password Pusher is imported, compared and recognised; a dry run writes nothing', async () => {
     const into = await postgres.newEmptyDatabase()
     const folder = newFolder()
     const written = await writeSource(folder, {})
@@ -130,7 +130,7 @@ needs('postgres').describe('beside the nodes', () => {
     const of = (part: string, findings: Finding[]) =>
       findings.filter((found) => found.part === part).map(({ state, said }) => `${state}: ${said}`)
 
-    test('says of an empty database what is missing', async () => {
+    test('reports what an empty database lacks', async () => {
       const empty = await postgres.newEmptyDatabase()
       const findings = await look({}, empty)
       expect(of('database', findings)).toEqual(['warning: The database is empty.'])
@@ -140,7 +140,7 @@ needs('postgres').describe('beside the nodes', () => {
       await empty.close()
     })
 
-    test('tells that the server answers, and its clock', async () => {
+    test('reports that the server answers, and its clock', async () => {
       const served = await postgres.newDatabase()
       const node = await openPostgresEngine(served, {
         uptime: () => wholeMilliseconds(performance.now()),
@@ -156,7 +156,7 @@ needs('postgres').describe('beside the nodes', () => {
       await node.close()
     })
 
-    test('tells of a restored copy what a node would say that starts', async () => {
+    test('reports a restored copy in the words of a starting node', async () => {
       const served = await postgres.newDatabase()
       const sql = served.connect(1)
       await sql`UPDATE oncebox.instance SET place = 'another server'`
@@ -166,21 +166,21 @@ needs('postgres').describe('beside the nodes', () => {
       await served.close()
     })
 
-    test('tells once which certificate cannot be read', async () => {
+    test('names an unreadable certificate once', async () => {
       const address = 'postgres://ann@127.0.0.1:1/boxes?sslrootcert=/nowhere/ca.pem'
       const [finding = ''] = of('database', await look({}, { ...database, address }))
       expect(finding.split('127.0.0.1:1/boxes')).toHaveLength(2)
       expect(finding).toContain('/nowhere/ca.pem')
     })
 
-    test('tells that a server cannot be reached, and never the password', async () => {
+    test('reports an unreachable server without the password', async () => {
       const address = 'postgres://ann:s3cret@127.0.0.1:1/boxes'
       const findings = await look({}, { ...database, address })
       expect(of('database', findings).join()).toContain('nothing answers there')
       expect(JSON.stringify(findings)).not.toContain('s3cret')
     })
 
-    test('reports that the data folder holds a database which would be ignored', async () => {
+    test('reports a database in the data folder that would be ignored', async () => {
       mkdirSync(dataDir, { recursive: true, mode: 0o700 })
       writeFileSync(join(dataDir, 'oncebox.db'), 'x')
       expect(of('folder', await look()).join()).toContain('holds a database of its own')

@@ -76,7 +76,7 @@ needs('postgres').describe('two nodes', () => {
     fetchOn(n, `/api/v2/pushes/${urlToken}`, withPassphrase(n, passphrase))
 
   // The clock of a test stands still at a moment long ago.
-  test('each tells that the clock of its machine is another one than that of the database', async () => {
+  test('each reports that its machine’s clock differs from the database’s', async () => {
     const answer = await nodes[0].fetch('/readyz', { from: '127.0.0.1' })
     const { ready, checks } = await answer.json()
     expect([ready, checks.clock]).toEqual([true, expect.stringContaining('the one of the database server')])
@@ -111,7 +111,7 @@ needs('postgres').describe('two nodes', () => {
     expect((await fetchOn(0, '/api/v2/pushes/expired', { headers })).status).toBe(200)
   })
 
-  test('no more than five wrong passphrases are told of, however both are asked at once', async () => {
+  test('together answer at most five wrong passphrases, also when asked at once', async () => {
     for (let round = 0; round < 3; round += 1) {
       const urlToken = await create({ payload: 'x', passphrase: 'sesame', expire_after_views: 5 })
       const tries = await Promise.all(
@@ -122,7 +122,7 @@ needs('postgres').describe('two nodes', () => {
     }
   })
 
-  test('right passphrases open on both at once, as often as the push allows', async () => {
+  test('accept right passphrases at the same time, as often as the push allows', async () => {
     const urlToken = await create({ payload: 'x', passphrase: 'sesame', expire_after_views: 5 })
     const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => retrieve(n, urlToken, 'sesame')))
     expect(count(answers.map(({ status, text }) => `${status} ${JSON.parse(text).payload}`))).toEqual({
@@ -131,7 +131,7 @@ needs('postgres').describe('two nodes', () => {
     })
   })
 
-  test('a page of one node reveals once, on the other', async () => {
+  test('a page of one node reveals once, also through the other', async () => {
     const urlToken = await create({ payload: 'top secret', expire_after_views: 5 })
     const { text } = await fetchOn(0, `/p/${urlToken}`)
     const nonce = /name="nonce" value="([\w-]+)"/.exec(text)?.[1] ?? ''
@@ -142,7 +142,7 @@ needs('postgres').describe('two nodes', () => {
     expect(JSON.parse(told).views_remaining).toBe(3)
   })
 
-  test('a session works on both, and an authenticator app is offered the same secret', async () => {
+  test('a session works on both, and both offer the same secret for an authenticator app', async () => {
     const ann = await people[0].signIn(EMAIL)
     const headers = { cookie: ann.cookie }
     const account = await people[1].get('/account', { headers })
@@ -166,7 +166,7 @@ needs('postgres').describe('two nodes', () => {
     expect(count(tries.map(({ status }) => status))).toEqual({ 422: 10, 429: 6 })
   })
 
-  test('a create with an idempotency key makes one push, whichever nodes it is sent to', async () => {
+  test('a create with an idempotency key makes one push, whichever node receives it', async () => {
     const key = { 'idempotency-key': 'a-key-of-one-create-12345' }
     const send = (n: number) =>
       fetchOn(n, '/api/v2/pushes', { json: { push: { payload: 'x' } }, headers: key, token })
@@ -178,7 +178,7 @@ needs('postgres').describe('two nodes', () => {
     expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true)
   })
 
-  test('a request that needs a right which is missing learns nothing but its own number', async () => {
+  test('a failure for a missing database privilege answers with the request id alone', async () => {
     const sql = database.connect(1)
     await sql.unsafe('REVOKE INSERT ON oncebox.push_secrets FROM CURRENT_USER')
     const { status, text } = await fetchOn(0, '/api/v2/pushes', { json: { push: { payload: 'x' } } })
@@ -194,7 +194,7 @@ needs('postgres').describe('two nodes', () => {
     await sql.close({ timeout: 0 })
   })
 
-  test('the link for the first administrator that each of them shows works', async () => {
+  test('each shows a working setup link', async () => {
     for (const node of nodes) {
       const path = node.setupPath()
       expect(path).not.toBeNull()

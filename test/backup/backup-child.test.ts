@@ -32,19 +32,19 @@ test.each([
   expect(end).toEqual({ state: 'ended', said: said === null ? null : expect.stringContaining(said) })
 })
 
-test('one that was asked to end is stopped', async () => {
+test('a process that was asked to end counts as stopped', async () => {
   const child = start('setInterval(() => undefined, 1000)')
   child.kill('SIGTERM')
   expect(await child.ended).toEqual({ state: 'stopped' })
   expect(await start('process.exit(143)').ended).toEqual({ state: 'stopped' })
 })
 
-test('one that cannot be started has failed', async () => {
+test('a process that cannot be started counts as failed', async () => {
   const child = createStartBackup({ self: ['/nowhere/oncebox', 'x'], env: {} })([])
   expect(await child.ended).toMatchObject({ said: expect.stringContaining('No process could be started') })
 })
 
-test('it gets its arguments, what the system needs of the environment, and nothing else', async () => {
+test('the process gets its arguments, the variables that the system needs, and nothing else', async () => {
   const child = start(
     `console.error([...process.argv.slice(2), ...Object.keys(process.env).filter((name) => name !== '_')].join()); process.exit(1)`,
     ['backup', '--keep'],

@@ -87,13 +87,13 @@ async function sealed(seal: Seal): Promise<Buffer> {
   return bytesOf(await sealStream(writeBackup(sources()), seal))
 }
 
-test('what is written is read again, member by member', async () => {
+test('each written member is read back', async () => {
   const { manifest, found } = await read(await bytesOf(writeBackup(sources())))
   expect(found).toEqual(BODIES)
   expect(manifest).toEqual({ format: 1, program: 'oncebox', ...FACTS, members: describeMembers(BODIES) })
 })
 
-needs('tar').test('a backup is a tar that other programs list', async () => {
+needs('tar').test('other programs can list a backup as a tar', async () => {
   const bytes = await bytesOf(writeBackup(sources()))
   const tar = Bun.spawnSync(['tar', '-tvf', '-'], { stdin: bytes })
   expect(tar.exitCode).toBe(0)
@@ -123,13 +123,13 @@ test('a backup for recipients opens with the key of each, and with no other', as
     expect(await refusal(bytes, withKeys(other))).toStartWith('/key.txt holds no secret key of age')
 })
 
-test('to guess a passphrase takes as much work as age chose', async () => {
+test('a passphrase has the work factor that age chose', async () => {
   expect((await sealed({ passphrase: 'correct horse' })).toString('latin1')).toMatch(
     /^.*\n-> scrypt \S+ 18\n/,
   )
 })
 
-describe('with less work', () => {
+describe('with a smaller work factor', () => {
   useLightScrypt()
 
   test('a backup with a passphrase opens with it alone', async () => {
@@ -157,7 +157,7 @@ test('a sealed backup that is cut off or altered anywhere is refused', async () 
   )
 })
 
-test('an encryption header without an end is refused before it fills the memory', async () => {
+test('an endless encryption header is refused before it fills the memory', async () => {
   const endless = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(Buffer.from('age-encryption.org/v1\n-> X25519 ')),
     pull: (controller) => controller.enqueue(Buffer.alloc(65_536, 'A')),
@@ -168,7 +168,7 @@ test('an encryption header without an end is refused before it fills the memory'
   )
 })
 
-test('a file in letters is refused with the remedy', async () => {
+test('an armored file is refused with the remedy', async () => {
   expect(await refusal(Buffer.from('-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n'))).toContain('age --decrypt')
 })
 
@@ -179,7 +179,7 @@ const raw = (manifest: unknown, members: readonly RawMember[] = RAW) =>
 const swap = (name: string, other: Partial<RawMember>) =>
   RAW.map((member) => (member.name === name ? { ...member, ...other } : member))
 
-test('an archive made by hand of the same members is read', async () => {
+test('a hand-made archive of the same members is read', async () => {
   expect((await read(raw(MANIFEST))).found).toEqual(BODIES)
   expect(await refusal(Buffer.concat([raw(MANIFEST), Buffer.alloc(9 * 1024)]))).toBe('read')
 })
@@ -294,7 +294,7 @@ test('a name set by an extended header counts, not the one in the plain header',
   expect(await refusal(raw(MANIFEST, hidden))).toContain('instance.key is not at the position')
 })
 
-test('what the reader throws is passed on as it is, and the source is closed', async () => {
+test('an error of the reader is passed on unchanged, and the source is closed', async () => {
   let isCancelled = false
   const bytes = raw(MANIFEST)
   const source = new ReadableStream<Uint8Array>({

@@ -116,7 +116,7 @@ async function makeSecrets(): Promise<void> {
   )
 }
 
-test('nothing of what opens a push is in a backup or in the copy that it is made from', async () => {
+test('neither a backup nor the copy that it is made from contains anything that opens a push', async () => {
   await makeSecrets()
   const secrets = listSecrets()
   const kinds = new Set(secrets.map(({ name }) => name))
@@ -146,7 +146,7 @@ test.each([
   expect(findNeedles([{ where: 'the backup', bytes }], secrets)).not.toEqual([])
 })
 
-test('tables of secrets are in the copy, and empty', async () => {
+test('tables of secrets are empty in the copy', async () => {
   await makeSecrets()
   const { bytes } = await makeBackup(box.dataDir)
   const database = await openBackedUp(bytes, join(room, 'copy.db'))
@@ -165,7 +165,7 @@ test('tables of secrets are in the copy, and empty', async () => {
   database.close()
 })
 
-test('accounts, tokens, pushes, labels and logs are in it as they are', async () => {
+test('a backup contains accounts, tokens, pushes, labels and logs unchanged', async () => {
   await box.fetch('/up')
   const { bytes, report } = await makeBackup(box.dataDir)
   const database = await openBackedUp(bytes, join(room, 'copy.db'))
@@ -194,7 +194,7 @@ test('accounts, tokens, pushes, labels and logs are in it as they are', async ()
   database.close()
 })
 
-test('choices and templates of accounts are copied, and what administrators have set for everybody', async () => {
+test('a backup contains the choices and templates of accounts, and the appearance', async () => {
   alterDatabase(box.dataDir, "INSERT INTO appearance (id, name) VALUES (1, 'Larkspur')")
   alterDatabase(
     box.dataDir,
@@ -211,7 +211,7 @@ test('choices and templates of accounts are copied, and what administrators have
   database.close()
 })
 
-test('a server goes on while a backup is made, and what it acknowledged before is in it', async () => {
+test('a server keeps serving during a backup, which contains all that was acknowledged before', async () => {
   const file = join(room, 'b.tar')
   const creating = Promise.all(Array.from({ length: 20 }, (_, n) => create({ payload: `${n}` })))
   const acknowledged = sourceRows('SELECT id FROM pushes').length
@@ -222,7 +222,7 @@ test('a server goes on while a backup is made, and what it acknowledged before i
   database.close()
 })
 
-test('a backup of a stopped server is made, and changes nothing in its folder', async () => {
+test('a backup of a stopped server changes nothing in its folder', async () => {
   await stop()
   const list = () =>
     readdirSync(box.dataDir)
@@ -234,7 +234,7 @@ test('a backup of a stopped server is made, and changes nothing in its folder', 
   expect(list()).toEqual(before)
 })
 
-test('a file is closed to others, and nothing else is left beside it', async () => {
+test('other users cannot read the file, and nothing else is left beside it', async () => {
   const file = join(room, 'b.tar')
   // The server fills its reserve when it has run for a second.
   const list = () =>
@@ -277,7 +277,7 @@ test('a device, a missing folder and a place in the data folder are refused', as
   await refused(join(room, 'way-in', 'b.tar')).toThrow('lies in the data folder')
 })
 
-test('what somebody has put into a shared folder under the name of a left-over keeps nobody from a backup', async () => {
+test('a planted file with the name of a leftover in a shared folder prevents no backup', async () => {
   const foreign = 'b.tar.oncebox-999999999.part'
   mkdirSync(join(room, foreign))
   makeOld(join(room, foreign))
@@ -285,7 +285,7 @@ test('what somebody has put into a shared folder under the name of a left-over k
   expect(readdirSync(room).sort()).toEqual(['b.tar', foreign])
 })
 
-test('a file that somebody makes meanwhile is not overwritten', async () => {
+test('a file created meanwhile is not overwritten', async () => {
   const file = join(room, 'b.tar')
   const making = makeBackup(box.dataDir, { file }, (step) => {
     if (step === 'before the backup has its name') writeFileSync(file, 'mine')
@@ -309,13 +309,13 @@ test('a database of a later version is refused', async () => {
   await expect(makeBackup(box.dataDir)).rejects.toThrow('written by a newer Oncebox')
 })
 
-test('a disk without room is refused before anything is written', async () => {
+test('a full disk is refused before anything is written', async () => {
   const making = makeBackup(box.dataDir, { file: join(room, 'b.tar'), minFreeSpace: Number.MAX_SAFE_INTEGER })
   await expect(making).rejects.toThrow('has no room for the copy of the database')
   expect(readdirSync(room)).toEqual([])
 })
 
-test('the instance key is in it, when it is the key of this folder and lies there', async () => {
+test('a backup contains the instance key if it is in the data folder', async () => {
   const key = join(box.dataDir, 'instance.key')
   const first = await makeBackup(box.dataDir)
   expect(first.report.key).toBe('included')
@@ -341,7 +341,7 @@ test('the instance key is in it, when it is the key of this folder and lies ther
   chmodSync(key, 0o600)
 })
 
-test('the key of the TLS authority is in encrypted backups alone', async () => {
+test('only encrypted backups contain the key of the TLS authority', async () => {
   writeFileSync(join(box.dataDir, 'tls-authority.pem'), 'the key of the authority')
   const open = await makeBackup(box.dataDir)
   expect(open.report.tlsAuthority).toBe('unsealed')
@@ -358,7 +358,7 @@ test('the key of the TLS authority is in encrypted backups alone', async () => {
   expect(sealed.bytes.includes('manifest.json')).toBe(false)
 })
 
-test('the settings are those that the server of the folder has noted, else those of the command line', async () => {
+test('a backup contains the settings in the server’s note, or else those of the command line', async () => {
   const settingsOf = async (bytes: Buffer) =>
     JSON.parse((await readMembers(bytes)).members['settings.json']?.toString() ?? '')
   const given = { flag: 'port', value: '1', from: '--port' }

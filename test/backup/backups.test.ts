@@ -118,7 +118,7 @@ describe('the timer', () => {
     expect(scene.made()).toBe(2)
   })
 
-  test('goes on over restarts: a server that is started every hour makes one a day', async () => {
+  test('continues across restarts: a server that is started every hour makes one a day', async () => {
     const scene = await createScene()
     for (let hour = 0; hour < 72; hour += 1) {
       await scene.restart()
@@ -128,7 +128,7 @@ describe('the timer', () => {
     expect(scene.made()).toBe(3)
   })
 
-  test('makes no more and no fewer for a clock that people set', async () => {
+  test('keeps its rhythm when the clock is set', async () => {
     const scene = await createScene()
     await scene.pass(MINUTE)
     for (let hour = 0; hour < 48; hour += 1) {
@@ -138,7 +138,7 @@ describe('the timer', () => {
     expect(scene.made()).toBe(3)
   })
 
-  test('makes one when it is asked for, and no second one beside it', async () => {
+  test('makes one on request, and no second one at the same time', async () => {
     const scene = await createScene()
     scene.behave('hangs')
     scene.makeNow()
@@ -150,7 +150,7 @@ describe('the timer', () => {
 })
 
 describe('a failure', () => {
-  test('is told once although its figures change, again when the reason changes, and mended by a good one', async () => {
+  test('is logged once although its figures change, again when its reason changes, and ends with a good backup', async () => {
     const scene = await createScene()
     for (const free of [3.5, 4, 17]) {
       scene.behave({ state: 'ended', said: `no room: ${free} MiB are free.` })
@@ -171,7 +171,7 @@ describe('a failure', () => {
     expect(scene.log).toContain('backups work again')
   })
 
-  test('does not block new pushes, and is told by /readyz with its remedy', async () => {
+  test('does not block new pushes, and /readyz reports it with its remedy', async () => {
     const scene = await createScene()
     const look = () => judgeBackup(scene.status())
     expect(look().state).toBe('ok')
@@ -182,7 +182,7 @@ describe('a failure', () => {
       expect(wordOf(look())).toContain(words)
   })
 
-  test('of the database leaves a backup, which is told and not tried again at once', async () => {
+  test('of the database is reported, leaves a backup, and causes no immediate retry', async () => {
     const scene = await createScene()
     scene.behave('is damaged')
     await scene.pass(2 * HOUR, HOUR)
@@ -190,7 +190,7 @@ describe('a failure', () => {
     expect(scene.log).toContain('it is damaged')
   })
 
-  test('is none when the system ends the process together with the server', async () => {
+  test('is not reported when the system ends the process together with the server', async () => {
     const scene = await createScene()
     scene.behave({ state: 'stopped' })
     await scene.pass(MINUTE)
@@ -199,7 +199,7 @@ describe('a failure', () => {
 })
 
 describe('a process that hangs', () => {
-  test('is told as overdue, killed when its interval is over, and not followed while it cannot be ended', async () => {
+  test('is reported as overdue, killed after its interval, and has no successor while it cannot be killed', async () => {
     const scene = await createScene()
     await scene.pass(MINUTE)
     scene.behave('hangs')
@@ -219,7 +219,7 @@ describe('a process that hangs', () => {
     expect([scene.made(), scene.status().failure, scene.failures.length]).toEqual([3, null, 1])
   })
 
-  test('holds the stop of the server for three seconds, and begins nothing afterwards', async () => {
+  test('delays the stop of the server by three seconds, and starts nothing afterwards', async () => {
     const scene = await createScene()
     scene.behave('hangs')
     scene.makeNow()
@@ -235,7 +235,7 @@ describe('a process that hangs', () => {
   })
 })
 
-test('the metrics tell the last good one, and of none before there is one', async () => {
+test('the metrics have the time of the last good backup, and nothing before the first', async () => {
   const scene = await createScene()
   const read = async () =>
     Object.fromEntries(

@@ -5,7 +5,7 @@ import { changedSettings } from '../../src/backup/restore.ts'
 
 const setting = (flag: string, value: string, from = 'flag') => ({ flag, value, from })
 
-test('changed settings are named, but not those of the place or of a single start', () => {
+test('changed settings are named, except those of the machine or of a single start', () => {
   const settings = [
     setting('base-url', 'https://once.example'),
     setting('port', '5100', 'default'),

@@ -123,7 +123,7 @@ test.each<[string, Uint8Array]>([
   expect(await refusal(bytes)).toStartWith('conflict: ')
 })
 
-test('an endless file of zeros is refused at its beginning', async () => {
+test('an endless file of zeros is refused after its first bytes', async () => {
   const wish = {
     file: '/dev/zero',
     open: () => readPath('/dev/zero'),
@@ -134,7 +134,7 @@ test('an endless file of zeros is refused at its beginning', async () => {
   await expect(verifyBackup(wish, ports)).rejects.toThrow('it is empty')
 })
 
-test('the database of a backup may be a database and still do harm: it is refused', async () => {
+test('a valid database that could do harm is refused', async () => {
   const dataDir = join(room, 'data')
   const instance = await startInstance({ dataDir })
   await instance.stop()

@@ -48,7 +48,7 @@ async function own(): Promise<string[]> {
 }
 
 describe('the folder', () => {
-  test('is made at its first use, and the note tells of the backup', async () => {
+  test('is created at its first use, and the note records the backup', async () => {
     const { bytes } = await make()
     const [name = ''] = await own()
     expect(readdirSync(folder)).toEqual([name])
@@ -56,7 +56,7 @@ describe('the folder', () => {
     expect(last).toMatchObject({ folder, name, at: START, bytes, kept: 1, isSameDisk: true })
   })
 
-  test('that was used and is missing is refused and not made again, because its disk may not be mounted', async () => {
+  test('that was used before is not created again, because its disk may not be mounted', async () => {
     await make()
     renameSync(folder, `${folder}-disk`)
     await expect(make()).rejects.toThrow('there is no such file or folder. Mount the disk')
@@ -66,7 +66,7 @@ describe('the folder', () => {
     expect(await own()).toHaveLength(2)
   })
 
-  test('on the disk of the data is refused where the last backup went to another, and another folder is taken', async () => {
+  test('on the disk of the data is refused if the last backup went to another disk; another folder is accepted', async () => {
     await make()
     const note = await readBackupNote(dataDir)
     const last = note.last && { ...note.last, isSameDisk: false }
@@ -100,7 +100,7 @@ function withoutPage(database: Buffer, page: number): Buffer {
   return Buffer.from(database).fill(0xff, (page - 1) * bytes, page * bytes)
 }
 
-describe('keeping', () => {
+describe('making a backup', () => {
   async function makeMany(times: number, keep: number) {
     for (let n = 0; n < times; n += 1) {
       now += DAY
@@ -108,7 +108,7 @@ describe('keeping', () => {
     }
   }
 
-  test('removes the oldest of its own once a new one is complete', async () => {
+  test('removes the server’s oldest backup once the new one is complete', async () => {
     await makeMany(3, 3)
     const before = await own()
     await makeMany(1, 3)
@@ -116,7 +116,7 @@ describe('keeping', () => {
     expect((await readBackupNote(dataDir)).last).toMatchObject({ kept: 3, name: (await own()).at(-1) })
   })
 
-  test('gives two backups two names while the clock stands still', async () => {
+  test('gives two backups different names while the clock stands still', async () => {
     await make()
     await make()
     expect(await own()).toHaveLength(2)
@@ -140,7 +140,7 @@ describe('keeping', () => {
     expect(await own()).toHaveLength(1)
   })
 
-  test('makes and removes none while the database cannot be read: the earlier ones hold what is lost', async () => {
+  test('makes and removes none while the database cannot be read: earlier backups hold what is lost', async () => {
     await makeMany(2, 2)
     const path = join(dataDir, 'oncebox.db')
     const whole = readFileSync(path)
@@ -152,7 +152,7 @@ describe('keeping', () => {
     expect(await own()).toHaveLength(2)
   })
 
-  test('tells that an old one cannot be removed, once the new one is made', async () => {
+  test('reports an old backup that cannot be removed, after the new one is complete', async () => {
     await makeMany(1, 1)
     const [old = ''] = await own()
     // A folder of that name cannot be removed as a file, by root either.
@@ -165,7 +165,7 @@ describe('keeping', () => {
 })
 
 test.skipIf(process.getuid?.() === 0)(
-  'a folder without the right to write is told with what to do',
+  'a folder without write permission is reported with the remedy',
   async () => {
     await make()
     chmodSync(folder, 0o500)

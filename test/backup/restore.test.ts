@@ -98,7 +98,7 @@ async function makeBackup(parts: BackupParts = {}) {
 /** Nothing but what was there before. */
 const leftovers = () => readdirSync(room).filter((name) => !['data', 'backup.tar'].includes(name))
 
-test('accounts, lists, names, notes and logs come back, and no push opens', async () => {
+test('accounts, lists, names, notes and logs are restored, and no push opens', async () => {
   const { token, live, used, anonymous } = await makeBackup()
   clock.advance(MINUTE)
   const restored = await restore()
@@ -123,7 +123,7 @@ test('accounts, lists, names, notes and logs come back, and no push opens', asyn
   await api.close()
 })
 
-test('requests do not come back, and their answers do, as received', async () => {
+test('requests are not restored, but their answers are, as received', async () => {
   const REQUESTS = '/api/oncebox/requests'
   const api = await startApi({ dataDir, clock })
   const token = await api.addAccount(ANN, { isAdmin: true })
@@ -146,7 +146,7 @@ test('requests do not come back, and their answers do, as received', async () =>
   await after.close()
 })
 
-test('people sign in with their second factor, and sessions do not come back', async () => {
+test('people sign in with their second factor, and sessions are not restored', async () => {
   const api = await startApi({ dataDir, clock })
   const people = createPeople(api)
   await api.addAccount(ANN)
@@ -169,7 +169,7 @@ test('people sign in with their second factor, and sessions do not come back', a
   await after.close()
 })
 
-test('before anything is done the plan tells what comes back', async () => {
+test('the plan says what will be restored before anything is done', async () => {
   await makeBackup({ members: { 'tls-authority.pem': 'PEM' } })
   clock.advance(400 * DAY)
   let plan: RestorePlan | null = null
@@ -199,7 +199,7 @@ test('before anything is done the plan tells what comes back', async () => {
   expect(readFileSync(join(target, 'tls-authority.pem'), 'utf8')).toBe('PEM')
 })
 
-test('API tokens work again, or none does', async () => {
+test('either all API tokens work again, or none does', async () => {
   const { token } = await makeBackup()
   await restore()
   const kept = await startApi({ dataDir: target, clock })
@@ -211,7 +211,7 @@ test('API tokens work again, or none does', async () => {
   await revoked.close()
 })
 
-test('a person who says no leaves nothing behind', async () => {
+test('a refused confirmation leaves nothing behind', async () => {
   await makeBackup()
   const decide = () => {
     throw new Error('no')
@@ -223,7 +223,7 @@ test('a person who says no leaves nothing behind', async () => {
   expect(readdirSync(target)).toEqual([])
 })
 
-test('a clock behind the last use of the server is told', async () => {
+test('a clock behind the last use of the server is reported', async () => {
   await makeBackup()
   clock.set(START - 2 * DAY)
   const plans: boolean[] = []
@@ -236,8 +236,8 @@ test('a clock behind the last use of the server is told', async () => {
   expect(plans).toEqual([true])
 })
 
-describe('where', () => {
-  test('folders above are made, and a folder that exists and is empty is taken', async () => {
+describe('the target', () => {
+  test('may be an empty folder, or a missing one, whose parents are created', async () => {
     await makeBackup()
     await restore({ dataDir: join(target, 'deep', 'er') })
     expect(readdirSync(join(target, 'deep', 'er')).sort()).toEqual(['instance.key', 'oncebox.db'])
@@ -262,14 +262,14 @@ describe('where', () => {
     expect(readdirSync(room).sort()).toEqual(['backup.tar', 'data', 'new'])
   })
 
-  test('the folder of the server itself is never replaced', async () => {
+  test('is never the folder of the server itself', async () => {
     await makeBackup()
     const before = readFileSync(join(dataDir, 'oncebox.db'))
     await expect(restore({ dataDir })).rejects.toThrow('it is not empty')
     expect(readFileSync(join(dataDir, 'oncebox.db')).equals(before)).toBe(true)
   })
 
-  test('what killed restores have left is removed', async () => {
+  test('is cleaned of leftovers of killed restores', async () => {
     await makeBackup()
     mkdirSync(join(target, '.oncebox-restore-abc'), { recursive: true })
     writeFileSync(join(target, 'instance.key'), 'of the killed one')
@@ -279,7 +279,7 @@ describe('where', () => {
 })
 
 describe('keys', () => {
-  test('a backup without its key needs the key file, and the folder holds none then', async () => {
+  test('a backup without its key needs the key file, which the folder does not get', async () => {
     await makeBackup({ members: { 'instance.key': null } })
     await expect(restore()).rejects.toThrow('Name the key file of its server with --key-file')
     expect(leftovers()).toEqual([])
@@ -287,7 +287,7 @@ describe('keys', () => {
     expect(readdirSync(target)).toEqual(['oncebox.db'])
   })
 
-  test('a key that does not fit is refused, from a file or from the backup', async () => {
+  test('a wrong key is refused, from a file or from the backup', async () => {
     await makeBackup({ members: { 'instance.key': newKeyFile() } })
     await expect(restore()).rejects.toThrow('does not belong to this database')
     await makeOther()
@@ -304,7 +304,7 @@ describe('keys', () => {
   const makeOther = async () =>
     writeFileSync(file, await backupOf(dataDir, { members: { 'instance.key': null } }))
 
-  test('a key in the backup that cannot be read is refused without a word of it', async () => {
+  test('an unreadable key in the backup is refused without quoting it', async () => {
     await makeBackup({ members: { 'instance.key': '1 5ecre7' } })
     const refusal = await restore().catch((cause: Error) => cause.message)
     expect(refusal).toContain('cannot be read: line 1')
@@ -318,7 +318,7 @@ describe('encrypted backups', () => {
     return { identity, recipient: await identityToRecipient(identity) }
   }
 
-  test('the right key opens it, another one does not, and without one that is said', async () => {
+  test('open with the right key; the error for another key or none says so', async () => {
     const { identity, recipient } = await keyPair()
     const { identity: other } = await keyPair()
     await makeBackup({ seal: { recipients: [recipient] } })
@@ -334,7 +334,7 @@ describe('encrypted backups', () => {
 
   useLightScrypt()
 
-  test('the passphrase is asked, and a wrong one opens nothing', async () => {
+  test('ask for the passphrase, and a wrong one opens nothing', async () => {
     await makeBackup({ seal: { passphrase: 'open sesame' } })
     await expect(restore({ credentials: { askPassphrase: async () => 'wrong' } })).rejects.toThrow(
       'the passphrase is wrong',
@@ -346,7 +346,7 @@ describe('encrypted backups', () => {
     await restore({ credentials: { askPassphrase: async () => 'open sesame' } })
   }, 300_000)
 
-  test('a plain file in the place of an encrypted one is refused', async () => {
+  test('replaced by a plain file are refused', async () => {
     const { identity } = await keyPair()
     await makeBackup()
     const identities = [{ path: '/key.txt', text: identity }]
@@ -358,7 +358,7 @@ describe('encrypted backups', () => {
   })
 })
 
-test('a backup that another program packed is restored, and a server serves it', async () => {
+test('a backup packed by another program is restored and served', async () => {
   const path = join(room, 'former.db')
   makeDatabase(path)
   const all = {
@@ -375,8 +375,8 @@ test('a backup that another program packed is restored, and a server serves it',
   await api.close()
 })
 
-describe('files that are no backup, or none of this program', () => {
-  test('one of a later schema is refused', async () => {
+describe('files that are not a backup of this program', () => {
+  test('a backup of a later schema is refused', async () => {
     await makeBackup()
     edit(join(dataDir, 'oncebox.db'), (database) => database.run('PRAGMA user_version = 999'))
     writeFileSync(file, await backupOf(dataDir))
@@ -384,7 +384,7 @@ describe('files that are no backup, or none of this program', () => {
     expect(leftovers()).toEqual([])
   })
 
-  test('every byte that is altered or missing is noticed, and nothing is left behind', async () => {
+  test('any altered or missing byte is detected, and nothing is left behind', async () => {
     await makeBackup()
     const whole = readFileSync(file)
     const cuts = Array.from({ length: 40 }, (_, n) => Math.floor(((n + 0.5) * whole.length) / 40))
@@ -418,7 +418,7 @@ function isFilling(tar: Buffer, at: number): boolean {
   return true
 }
 
-test('a folder that had a damaged row comes back without it, which is told', async () => {
+test('a damaged row is not restored, and the report says so', async () => {
   await makeBackup()
   edit(join(dataDir, 'oncebox.db'), (database) =>
     database.run("UPDATE pushes SET kind = 'cake' WHERE id = 1"),
@@ -427,7 +427,7 @@ test('a folder that had a damaged row comes back without it, which is told', asy
   expect((await restore()).content).toMatchObject({ leftOut: 1, pushes: 2 })
 })
 
-test('the folder is complete after the last step and empty-handed before, whatever step fails', async () => {
+test('the folder is complete after the last step and unusable before, whichever step fails', async () => {
   await makeBackup()
   const steps: string[] = []
   listenAtSteps((step) => steps.push(step))

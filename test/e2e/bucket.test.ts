@@ -108,7 +108,7 @@ async function digest(stream: AsyncIterable<Uint8Array> | null): Promise<string>
 
 // Linux tells the resident size of another process in a file.
 test.skipIf(process.platform !== 'linux')(
-  'a large file goes up and comes back with little memory',
+  'a large file is uploaded and downloaded with little memory',
   async () => {
     const { server, auth } = await start()
     const before = residentBytes(server)
@@ -129,7 +129,7 @@ test.skipIf(process.platform !== 'linux')(
   600_000,
 )
 
-test('an upload that kill -9 interrupts leaves no object, and the next start takes files', async () => {
+test('an upload that kill -9 interrupts leaves no object, and the next start accepts files', async () => {
   const { server, auth } = await start()
   const before = bucket.listKeys()
   const sent = untilTaken(() => upload(server, auth, content(200 * MIB, 50))).catch(() => null)
@@ -141,7 +141,7 @@ test('an upload that kill -9 interrupts leaves no object, and the next start tak
   expect((await untilTaken(() => upload(next.server, auth, content(MIB)))).status).toBe(201)
 }, 600_000)
 
-test('no answer hangs while the bucket is silent, and files are taken again once it answers', async () => {
+test('no response hangs while the bucket is silent, and files are accepted again once it answers', async () => {
   const { server, auth } = await start()
   const push = { payload: 'x', files: [{ filename: 'a.txt', data: 'aGk=' }] }
   const headers = { authorization: auth }
@@ -177,7 +177,7 @@ test('config, doctor and serve know the bucket, and never show its key', async (
   expect(told.stderr).not.toContain('secret@')
 }, 600_000)
 
-test('the doctor warns of a bucket that keeps what is deleted', async () => {
+test('the doctor warns of a bucket that keeps deleted objects', async () => {
   bucket.keepVersions()
   const { stdout } = await runBinary(['doctor', '--data-dir', stage.folder()], { env: environment() })
   expect(stdout).toContain('The bucket keeps versions, so the sealed files of pushes that ended stay in it.')

@@ -179,7 +179,7 @@ needs('postgres').describe('oncebox copy', () => {
     return Promise.all(logs)
   }
 
-  test('links, files, passphrases, tokens and logs go on in PostgreSQL and a bucket, and back in a folder', async () => {
+  test('links, files, passphrases, tokens and logs survive a copy to PostgreSQL and a bucket, and back to a folder', async () => {
     const room = await newRoom(LARGE)
     const { folder, home, keyFile, address } = room
     const running = await stage.start({ dataDir: folder })
@@ -276,7 +276,7 @@ needs('postgres').describe('oncebox copy', () => {
     await waitUntil(async () => (await database.sql.unsafe(hangs)).length === 0)
   }
 
-  test('a copy that is killed before its commits changes neither end, and the same command copies', async () => {
+  test('a copy killed before its commits changes neither end, and the same command completes it', async () => {
     const room = await newRoom()
     const flags = [...toServer(room), '--files-url', bucket.url]
     const goOn = await hangAt(room, AT_UPDATE)
@@ -293,7 +293,7 @@ needs('postgres').describe('oncebox copy', () => {
     await second.end()
   }, 600_000)
 
-  test('a copy that is killed between its two commits leaves a source that only copies to the same target', async () => {
+  test('a copy killed between its two commits leaves a source that can only be copied to the same target', async () => {
     const room = await newRoom()
     const flags = [...toServer(room), '--files-url', bucket.url]
     const goOn = await hangAt(room, AT_COMMIT)
@@ -319,7 +319,7 @@ needs('postgres').describe('oncebox copy', () => {
     await second.end()
   }, 600_000)
 
-  test('a copy that is killed on the way back leaves a database that serves on, and the same command copies', async () => {
+  test('a copy back that is killed leaves a database that can still be served, and the same command completes it', async () => {
     const room = await newRoom()
     expect(await copy(...toServer(room), '--files-url', bucket.url)).toMatchObject({ code: 0 })
     const back = join(stage.folder(), 'back')
@@ -336,7 +336,7 @@ needs('postgres').describe('oncebox copy', () => {
     await third.end()
   }, 600_000)
 
-  test('a target that is not empty, a wrong key and a folder of something else are refused, and nothing is changed', async () => {
+  test('a target with data, a wrong key and a foreign folder are refused, and nothing is changed', async () => {
     const [room, other] = [await newRoom(), await newRoom()]
     const wrong = join(room.home, 'wrong.key')
     writeFileSync(wrong, newKeyFile(), { mode: 0o600 })
@@ -380,7 +380,7 @@ needs('postgres').describe('oncebox copy', () => {
     await source.end()
   }, 600_000)
 
-  test('of two copies at once only one goes on, and a target of a hostile name stays in its line', async () => {
+  test('of two concurrent copies one is refused, and a hostile name of a target cannot break out of its line', async () => {
     const room = await newRoom()
     const flags = [...toServer(room), '--files-url', bucket.url]
     const both = await Promise.all([copy(...flags), copy(...flags)])
@@ -401,7 +401,7 @@ needs('postgres').describe('oncebox copy', () => {
   }, 600_000)
 
   needs('mount').test(
-    'a full disk at the target breaks the copy off, and the database serves on',
+    'a full disk at the target aborts the copy, and the database can still be served',
     async () => {
       const room = await newRoom(LARGE)
       expect(await copy(...toServer(room), '--files-url', bucket.url)).toMatchObject({ code: 0 })

@@ -201,7 +201,7 @@ async function askOver(socket: Socket, request: string): Promise<string> {
 }
 
 test.skipIf(process.platform === 'win32')(
-  'a server that may open no more files is busy until it may',
+  'a server at its limit of open files answers as busy until it may open more',
   async () => {
     await server.end('SIGKILL')
     removeFolder(server.dataDir)

@@ -133,7 +133,7 @@ async function importMany(pushes: number) {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'an import of 12,000 pushes takes no more memory than one of 3,000, and tells how far it is',
+  'an import of 12,000 pushes takes no more memory than one of 3,000, and shows its progress',
   async () => {
     const few = await importMany(3_000)
     const many = await importMany(12_000)

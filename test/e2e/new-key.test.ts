@@ -56,7 +56,7 @@ needs('postgres').describe('a new instance key', () => {
   const OPENED = ['x', 'hi', true, 200]
 
   test(
-    'comes to all nodes while they are stopped, and a node with the former file does not start',
+    'is given to all nodes while they are stopped, and a node with the former file does not start',
     async () => {
       const tokens = [await make(0), await make(1)]
       for (const node of [0, 1]) await nodeAt(node).end('SIGTERM')

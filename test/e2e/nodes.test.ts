@@ -53,7 +53,7 @@ needs('postgres').describe('three nodes', () => {
     return server
   }
 
-  test('tell every metric of a database and a bucket that the dashboard and the alert rules ask for', async () => {
+  test('export every metric of a database and a bucket that the dashboard and the alert rules use', async () => {
     const { beyond } = await listAskedMetrics()
     expect(beyond.length).toBeGreaterThan(10)
     const text = await readMetrics(at(0))
@@ -61,7 +61,7 @@ needs('postgres').describe('three nodes', () => {
     expect(text).toContain('\noncebox_nodes 3\n')
   })
 
-  test('guesses of a passphrase are counted over all nodes', async () => {
+  test('count guesses of a passphrase together', async () => {
     const locked = { payload: 'x', passphrase: 'right' }
     const { url_token } = await (await untilTaken(() => at(0).create(locked))).json()
     const guess = (node: number, passphrase: string) =>
@@ -71,7 +71,7 @@ needs('postgres').describe('three nodes', () => {
     expect((await guess(1, 'right')).status).toBe(429)
   })
 
-  test('the same Idempotency-Key at three nodes at once makes one push', async () => {
+  test('make one push of concurrent creates with the same Idempotency-Key', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const create = (node: number) => untilTaken(() => at(node).create({ payload: 'once' }, headers))
     const answers = await Promise.all([0, 1, 2].map(create))
@@ -81,7 +81,7 @@ needs('postgres').describe('three nodes', () => {
     expect(new Set(tokens).size).toBe(1)
   })
 
-  test('what one node does holds on the others at once: deletions, accounts, tokens', async () => {
+  test('apply each other’s changes at once: deletions, accounts, tokens', async () => {
     const owned = await untilTaken(() => at(0).create({ payload: 'x' }, office.auth))
     const { url_token } = await owned.json()
     await untilTaken(() => at(1).retrieve(url_token, { method: 'DELETE', headers: office.auth }))
@@ -100,7 +100,7 @@ needs('postgres').describe('three nodes', () => {
     expect(refused.map(({ status }) => status)).toEqual([401, 401, 401])
   })
 
-  test('who waits at one node hears of what happens at another, and no longer once the token is revoked', async () => {
+  test('deliver events of one node to clients that wait at another, until the token is revoked', async () => {
     await office.command(['user', 'add', 'carl@example.org', '--password-stdin'], 'correct horse battery\n')
     const { stdout } = await office.command(['token', 'create', 'carl@example.org', '--name', 'watcher'])
     const headers = { authorization: `Bearer ${stdout.trim()}` }
@@ -119,7 +119,7 @@ needs('postgres').describe('three nodes', () => {
     expect((await revoked).status).toBe(401)
   })
 
-  test('every node is ready', async () => {
+  test('are all ready', async () => {
     const answers = await Promise.all([0, 1, 2].map((node) => untilTaken(() => at(node).ask('/readyz'))))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
   })

@@ -202,7 +202,7 @@ needs('chromium').describe('in a browser', () => {
   )
 
   test(
-    'nor on a desk with a mouse, for which only the form to create has something of its own: room to drop files, and a shortcut',
+    'no page has such a fault on a desktop with a mouse, where only the create form differs: a drop target for files, and a shortcut',
     async () => {
       expect(findOutsideCreating(/\((any-)?(pointer|hover):/)).toEqual([])
       const creating = STOPS.filter(({ name }) => name === 'create' || name === 'create-files')

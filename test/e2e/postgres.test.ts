@@ -72,7 +72,7 @@ needs('postgres').describe('on PostgreSQL', () => {
     return createPeople({ fetch: fetchHere })
   }
 
-  test('two nodes are one server: pushes, files, accounts and sessions of one are there on the other', async () => {
+  test('two nodes are one server: each serves the pushes, files, accounts and sessions of the other', async () => {
     const [one, two] = [await start(), await start()]
     expect(one.stdout()).toMatch(/^Database: +postgres:\/\/127\.0\.0\.1:\d+\/\w+$/m)
     const added = await run(['user', 'add', ANN, '--password-stdin', '--admin'], `${PASSWORD}\n`)
@@ -124,7 +124,7 @@ needs('postgres').describe('on PostgreSQL', () => {
     expect(`${doctor.stdout}${one.stderr()}`).not.toContain(server.password)
   })
 
-  test('a node whose files would be on its own disk is refused beside the others', async () => {
+  test('a second node is refused if its files would be on its own disk', async () => {
     await start()
     const { ONCEBOX_FILES_URL: _, ...env } = environment()
     const refused = await runOnDatabase(['serve', '--data-dir', join(home, 'lone'), '--port', '0'], { env })
@@ -157,7 +157,7 @@ needs('postgres').describe('on PostgreSQL', () => {
     expect(await new Response(child.stderr).text()).toContain('Stopped before the database could be reached')
   })
 
-  test('a database that was set back is served again only after every push was expired', async () => {
+  test('a rolled-back database is served again only after every push was expired', async () => {
     const restored = await server.newDatabase()
     const dataDir = stage.folder()
     const env = {
@@ -196,7 +196,7 @@ needs('postgres').describe('on PostgreSQL', () => {
     expect(refused.stderr).not.toMatch(/not-this-one|this is a bug/)
   })
 
-  test('monitoring is answered while the database hangs, and all is well once it is back', async () => {
+  test('monitoring is answered while the database hangs, and the server recovers with it', async () => {
     const node = await start(throughProxy())
     const ready = async () => {
       const response = await node.ask('/readyz')

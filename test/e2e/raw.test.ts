@@ -96,7 +96,7 @@ test.concurrent.each([
   ['a request line that is too long', GET(`/${'x'.repeat(200_000)}`)],
   ['a NUL in a header', `${UP}X-Nul: a\0b\r\n\r\n`],
   ['an asterisk', `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`],
-  ['what goes on behind the length of a body', `${POST}${LENGTH}${BODY}and more\r\n\r\n`],
+  ['bytes after the announced length of a body', `${POST}${LENGTH}${BODY}and more\r\n\r\n`],
   ['pipelining behind a create', `${POST}${LENGTH}${BODY}${UP}\r\n`],
   ['pipelining behind chunks', `${POST}${CHUNKED}${ONE_CHUNK}${UP}\r\n`],
   ['CONNECT', `CONNECT evil.example:443 HTTP/1.1\r\n${HOST}\r\n`],

@@ -48,14 +48,14 @@ async function read(file: ReturnType<typeof stored>): Promise<string> {
   return Buffer.concat(pieces).toString()
 }
 
-test('a file comes as it was stored, and the storage folder itself may be a link', async () => {
+test('a file is imported unchanged, and the storage folder itself may be a symlink', async () => {
   expect(await read(stored())).toBe(CONTENT.toString())
   renameSync(storage, join(folder, 'elsewhere'))
   symlinkSync('elsewhere', storage)
   expect(await read(stored())).toBe(CONTENT.toString())
 })
 
-describe('does not come, and is never opened:', () => {
+describe('is not imported, and never opened:', () => {
   const inPlace: Record<string, () => void> = {
     'a file that is a link out of the folder': () => symlinkSync(join(folder, 'outside/cd', KEY), path),
     'a file that is a link within the folder': () => {
@@ -104,7 +104,7 @@ describe('does not come, and is never opened:', () => {
     })
 })
 
-describe('while it is read', () => {
+describe('a file that changes while it is read', () => {
   const SIZE = 1_000_000
   const big = Buffer.alloc(SIZE, 7)
   const checksum = createHash('md5').update(big).digest('base64')
@@ -119,11 +119,11 @@ describe('while it is read', () => {
     return bytes
   }
 
-  test('a file that grows is read to the size that was stored', async () => {
+  test('is read to its recorded size if it grows', async () => {
     expect(await readWhile(() => appendFileSync(path, 'more'))).toBe(SIZE)
   })
 
-  test('a file that shrinks does not come', async () => {
+  test('is not imported if it shrinks', async () => {
     await expect(readWhile(() => truncateSync(path, SIZE / 2))).rejects.toThrow(IncomingProblem)
   })
 })

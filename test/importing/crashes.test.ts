@@ -28,7 +28,7 @@ function filesIn(dataDir: string): number {
   return entries.filter((entry) => entry.isFile()).length
 }
 
-test('ended at any step, it brings everything or nothing', async () => {
+test('an import that is killed at any step imports everything or nothing', async () => {
   const original = newFolder()
   const written = await writeSource(original)
   written.addUser({ id: 1, email: 'ann@example.org' })

@@ -63,7 +63,7 @@ postgresTests.describe('into PostgreSQL', () => {
     return { folder, wish: { ...source.wish, dataDir: join(folder, 'box') } }
   }
 
-  test('is refused while a node serves, and nothing comes', async () => {
+  test('is refused while a node serves, and imports nothing', async () => {
     const files = [{ key: 'abcdgood', filename: 'a.txt', content: Buffer.from('x') }]
     const { folder, wish } = await written({ files })
     const { connect } = await databaseOf(wish.dataDir)
@@ -82,7 +82,7 @@ postgresTests.describe('into PostgreSQL', () => {
     expect((await imports.importReport(beside, START)).pushes.live).toBe(1)
   })
 
-  test('names a key file that is missing, and a database without data to compare with', async () => {
+  test('reports a missing key file, and a database without data to compare with', async () => {
     const { wish } = await written()
     await expect(imports.verification(wish, START)).rejects.toThrow(/no Oncebox data in postgres:/)
     await imports.importReport(wish, START)

@@ -39,7 +39,7 @@ async function source(pushes: SourcePush[] = [], options: WriteOptions = {}) {
   return written
 }
 
-test('the write-ahead log is read, over a link too, and not a byte of the source is written', async () => {
+test('the WAL is read, through a symlink too, and no byte of the source is written', async () => {
   const written = await source([live(1)], { log: true })
   written.addPush(live(2))
   const copy = join(folder, 'copy')
@@ -57,7 +57,7 @@ test('the write-ahead log is read, over a link too, and not a byte of the source
   await written.close()
 })
 
-describe('a dry run is refused as its import would be,', () => {
+describe('a dry run is refused like its import', () => {
   async function refusals(parts: { keyFile?: string; dataDir?: string }): Promise<void> {
     const { wish, close } = await source([live(1)])
     await close()
@@ -69,7 +69,7 @@ describe('a dry run is refused as its import would be,', () => {
   }
   const keyFile = () => join(folder, 'instance.key')
 
-  test('with a key file that holds no key', async () => {
+  test('with a key file without a key', async () => {
     writeFileSync(keyFile(), 'no key', { mode: 0o600 })
     await refusals({ keyFile: keyFile() })
   })
@@ -84,10 +84,10 @@ describe('a dry run is refused as its import would be,', () => {
     await (await openTestStore({ dataDir })).store.close()
     await refusals({ keyFile: keyFile() })
   })
-  test('into a folder that holds other files', () => refusals({ dataDir: folder }))
+  test('into a folder with other files', () => refusals({ dataDir: folder }))
 })
 
-test('databases of version 1, of something else, damaged ones and missing ones are refused', async () => {
+test('databases of version 1, foreign, damaged and missing ones are refused', async () => {
   const path = join(folder, 'other.sqlite3')
   const refuse = (why: RegExp) => expect(runImport({ database: path, dataDir }, NOW)).rejects.toThrow(why)
   await refuse(/There is no file/)
@@ -109,7 +109,7 @@ test('databases of version 1, of something else, damaged ones and missing ones a
   await store.close()
 })
 
-test('a server that has the database open is told of', async () => {
+test('a server that has the database open is reported', async () => {
   const { wish, close } = await source([live(1)], { log: true })
   const said: string[] = []
   await runImport({ ...wish, dataDir, mode: 'dry-run' }, NOW, (line) => said.push(line))
@@ -117,7 +117,7 @@ test('a server that has the database open is told of', async () => {
   await close()
 })
 
-test('files come into the bucket that the server keeps its files in, and are compared there', async () => {
+test('files are imported into the server’s bucket, and compared there', async () => {
   const bucket = await openTestBucket()
   const files = [{ key: 'abcdkey1', filename: 'a.txt', content: Buffer.from('once') }]
   const written = await source([live(1, { files })])

@@ -43,7 +43,7 @@ test('prepares as many pushes at once as there are lanes, and each once', async 
   expect(begun.sort()).toEqual(['1', '2', '3', '4', '5'])
 })
 
-test('after a failure it begins no other push, and throws once none is being prepared', async () => {
+test('begins no other push after a failure, and throws once none is being prepared', async () => {
   const { promise: late, resolve } = Promise.withResolvers<void>()
   const begun: string[] = []
   let isOver = false
@@ -62,7 +62,7 @@ test('after a failure it begins no other push, and throws once none is being pre
   expect(begun).toEqual(['1', '2'])
 })
 
-test('throws what reading the pushes throws', async () => {
+test('passes on an error from reading the pushes', async () => {
   async function* readPushes() {
     yield* fivePushes()
     throw new Error('no more')

@@ -45,7 +45,7 @@ test.each([
   expect(explain(error('ERR_POSTGRES_SERVER_ERROR', { errno }))).toContain(words)
 })
 
-test('other engines are named, and errors of our own stay as they are', () => {
+test('other engines are named, and Oncebox’s own errors stay unchanged', () => {
   expect(explain(error('ERR_MYSQL_MALFORMED_PACKET'), 'mysql2')).toContain(
     'is it a server of MySQL or MariaDB?',
   )

@@ -68,7 +68,7 @@ function serverCases(server: () => DatabaseServer): void {
     return message
   }
 
-  test('what cannot be reached or read is refused in words, without the password', async () => {
+  test('an unreachable or unreadable server is explained without the password', async () => {
     const { wish, run, close, folder } = await written(1)
     const { database } = wish
     const closed = address(database, (url) => {
@@ -105,7 +105,7 @@ function serverCases(server: () => DatabaseServer): void {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('the password may come from elsewhere, and wins over the one in the address', async () => {
+  test('a password from elsewhere takes precedence over the one in the address', async () => {
     const { wish, close, folder, dataDir } = await written(2)
     for (const password of ['', 'another']) {
       const database = address(wish.database, (url) => {
@@ -144,7 +144,7 @@ function serverCases(server: () => DatabaseServer): void {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('it is read through its socket, too', async () => {
+  test('the database is read through its socket, too', async () => {
     const { wish, close, folder, dataDir } = await written(1)
     const { user, password, socket, port } = server()
     const name = new URL(wish.database).pathname
@@ -158,7 +158,7 @@ function serverCases(server: () => DatabaseServer): void {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('what the old server writes meanwhile does not come, and that it runs is told', async () => {
+  test('a running old server is reported, and its writes during the import are not imported', async () => {
     const { wish, run, close, folder, dataDir } = await written(3)
     const said: string[] = []
     const late = await lateSource(wish.database, async () => {
@@ -203,7 +203,7 @@ function serverCases(server: () => DatabaseServer): void {
     return { payloads, entries }
   }
 
-  test('texts that the database keeps in another encoding come as they are', async () => {
+  test('texts in another encoding are imported unchanged', async () => {
     const folder = newFolder()
     const source = await writeSource(folder, { server: server(), latin1: true })
     const name = 'Überraschung für Ærøs Ñandú'
@@ -216,7 +216,7 @@ function serverCases(server: () => DatabaseServer): void {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('tables may lie in another schema, and times may know their zone', async () => {
+  test('tables may be in another schema, and times may have a time zone', async () => {
     const { wish, run, close, folder } = await written(2)
     if (server().engine === 'postgres') {
       await run('ALTER TABLE pushes ALTER created_at TYPE timestamptz')
@@ -252,7 +252,7 @@ function serverCases(server: () => DatabaseServer): void {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('a connection that is lost in the middle is told, and never taken up again in another moment', async () => {
+  test('a lost connection is reported, and never resumed with a later snapshot', async () => {
     const { wish, run, close, folder } = await written(1_200)
     const source = await openServer(wish.database)
     let came = 0

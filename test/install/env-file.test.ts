@@ -48,7 +48,7 @@ describe('reading', () => {
     ['A= "s3cret', /quotation mark is not closed/],
     ['A="x" \'s3cret', /quotation mark is not closed/],
     ['\u0000A\u0000=\u00001', /must be NAME=value/],
-  ])('what is not NAME=value is told with its line, and its value is not: %j', (text, told) => {
+  ])('a line that is not NAME=value is reported by number, without its value: %j', (text, told) => {
     const { variables, problems } = parseEnvFile(`${text}\nB=2`)
     expect(variables.B).toBe('2')
     expect(problems).toEqual([expect.stringMatching(told)])
@@ -70,7 +70,7 @@ describe('writing', () => {
     expect(variablesIn(setInEnvFile('', { ONCEBOX_X: value }))).toEqual({ ONCEBOX_X: value })
   })
 
-  test('changes one line and keeps comments, order and foreign lines', () => {
+  test('changes one line and keeps comments, order and unknown lines', () => {
     const before = '# mine\nA=1\nONCEBOX_PORT=5100\nB="x y"\n'
     expect(setInEnvFile(before, { ONCEBOX_PORT: '8080', ONCEBOX_LAN: 'true' })).toBe(
       '# mine\nA=1\nONCEBOX_PORT=8080\nB="x y"\nONCEBOX_LAN=true\n',
@@ -81,16 +81,16 @@ describe('writing', () => {
     expect(setInEnvFile(' ONCEBOX_PORT = 1\nB=2', { ONCEBOX_PORT: '8080' })).toBe('ONCEBOX_PORT=8080\nB=2')
   })
 
-  test('a file that ends without a newline gets one first', () => {
+  test('adds a missing newline at the end of the file first', () => {
     expect(setInEnvFile('A=1', { B: '2' })).toBe('A=1\nB=2\n')
   })
 
-  test('the first file sets nothing and says how a change takes effect', () => {
+  test('creates a first file that sets nothing and says how a change takes effect', () => {
     expect(variablesIn(newEnvFile('systemctl restart oncebox'))).toEqual({})
     expect(newEnvFile('systemctl restart oncebox')).toContain('systemctl restart oncebox')
   })
 
-  test('flags become variables: lists with commas, the last of several values', () => {
+  test('turns flags into variables: lists with commas, the last of several values', () => {
     const flags = { port: ['1', '443'], 'trusted-proxy': ['127.0.0.1', '10.0.0.0/8'], lan: ['true'] }
     expect(variablesOf(flags, { platform: 'linux', cwd: '/' })).toEqual({
       ONCEBOX_PORT: '443',

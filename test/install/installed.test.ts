@@ -34,7 +34,7 @@ const OWN_UNIT = unitFor({
   usesLowPort: false,
 })
 
-test("a user's service is found with the file of settings that it runs with", () => {
+test("a user's service is found with its settings file", () => {
   const { home, definition, envFile } = newHome(OWN_UNIT)
   const place = { env: {}, platform: 'linux' as const, home, cwd: '/' }
   expect(findIn('user', place)).toEqual({
@@ -50,7 +50,7 @@ test("a user's service is found with the file of settings that it runs with", ()
   rmSync(home, { recursive: true })
 })
 
-test('a unit that the operator wrote is not taken for the installed one', () => {
+test('a unit written by the operator is not taken for the installed one', () => {
   const { home } = newHome('[Service]\nExecStart=/usr/bin/oncebox serve --data-dir /srv/box\n')
   expect(findIn('user', { env: {}, platform: 'linux', home, cwd: '/' })).toBeNull()
   rmSync(home, { recursive: true })
@@ -76,14 +76,14 @@ test('health asks the server of the installed service, unless a folder is named'
 test.each<[string, string[], Record<string, string>]>([
   ['flag', ['--data-dir', '/srv/other'], {}],
   ['variable', [], { ONCEBOX_DATA_DIR: '/srv/other' }],
-])('a data folder named by %s wins over the service', async (_, flags, env) => {
+])('a data folder named by %s takes precedence over the service', async (_, flags, env) => {
   const trial = createTrial({ service: SERVICE, env })
   expect(await trial.run('token', 'list', 'ann@x', ...flags)).toBe(0)
   expect(trial.state.dataDir).toBe('/srv/other')
   expect(trial.text()).not.toContain('installed service')
 })
 
-test('"trust" of another machine has nothing to do with the service of this one', async () => {
+test('"trust" of another machine ignores the service of this one', async () => {
   const trial = createTrial({ service: SERVICE })
   await trial.run('trust', 'http://127.0.0.1:1', '--fingerprint', 'AB')
   expect(trial.text()).not.toContain('installed service')

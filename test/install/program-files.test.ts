@@ -38,7 +38,7 @@ function createProgram(): string {
   return join(folder, 'oncebox')
 }
 
-test('the new program takes the place, with the rights of the old one, which is kept', () => {
+test('the new program replaces the old one with the same permissions, and the old one is kept', () => {
   const path = createProgram()
   const files = programFiles(path)
   writeFileSync(files.staged, 'new', { mode: 0o600 })
@@ -58,7 +58,7 @@ test.each([
   ['former', 'old', 'old'],
   ['replaced', 'new', 'old'],
   ['done', 'new', 'old'],
-])('a kill after the step "%s" leaves a whole program: %s', (step, program, former) => {
+])('a kill after the step "%s" leaves a complete program: %s', (step, program, former) => {
   const path = createProgram()
   const { signalCode } = Bun.spawnSync([process.execPath, CHILD, path, step])
   expect(signalCode).toBe('SIGKILL')
@@ -69,7 +69,7 @@ test.each([
   expect(existsSync(`${path}.new`)).toBe(false)
 })
 
-test('a place where others may write is refused', () => {
+test('a folder that other users can write to is refused', () => {
   const path = createProgram()
   chmodSync(join(path, '..'), 0o777)
   expect(() => prepareProgramFolder(programFiles(path))).toThrow('Every user of this machine may write to')
@@ -78,7 +78,7 @@ test('a place where others may write is refused', () => {
   expect(() => prepareProgramFolder(programFiles(path))).toThrow(`chmod o-w ${path}`)
 })
 
-test('a former program that is a link or a folder is not returned to', () => {
+test('a former program that is a symlink or a folder is not restored', () => {
   const path = createProgram()
   symlinkSync('/bin/true', `${path}.old`)
   expect(() => requireFormer(programFiles(path))).toThrow('not a plain file')

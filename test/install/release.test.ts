@@ -32,7 +32,7 @@ test.each([
   'oncebox 3.1.0 linux-x64-musl-more',
   'oncebox 3.1.0 windows-x64-musl',
   'oncebox 3.1.0 linux-x64 and more',
-])('the comment "%s" tells no release', (comment) => {
+])('the comment "%s" names no release', (comment) => {
   expect(parseReleaseComment(comment)).toBeNull()
 })
 

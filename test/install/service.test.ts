@@ -48,7 +48,7 @@ const shown = (steps: readonly InstallStep[]) =>
   steps.flatMap(presentStep).filter((line) => !line.startsWith('  '))
 
 describe('on Linux', () => {
-  test('the machine gets a user, the program, closed settings, the unit, and a start', () => {
+  test('the machine gets a user, the program, a private settings file and a unit, and starts it', () => {
     expect(shown(installSteps('linux', factsOf('linux', 'machine')))).toEqual([
       'run useradd --system --user-group --no-create-home --home-dir /var/lib/oncebox --shell /usr/sbin/nologin oncebox',
       'copy /srv/oncebox to /usr/local/bin/oncebox (0755)',
@@ -81,7 +81,7 @@ describe('on Linux', () => {
     expect(placesFor('machine', { os, self: '/usr/bin/oncebox' }).executable).toBe('/usr/bin/oncebox')
   })
 
-  test('folders outside the usual one are made for the service and opened to it', () => {
+  test('folders in other places are created and made writable for the service', () => {
     const facts = {
       dataDir: '/srv/box',
       keyFile: '/etc/keys/box.key',
@@ -120,14 +120,14 @@ test('macOS gets a daemon of the machine, or an agent of the user', () => {
   )
 })
 
-test('Windows gets a folder that is closed to users, and a task', () => {
+test('Windows gets a task, and a folder that users cannot read', () => {
   const steps = shown(installSteps('win32', factsOf('win32', 'machine')))
   expect(steps).toContain('copy /srv/oncebox to C:\\Program Files\\Oncebox\\oncebox.exe (0755)')
   expect(steps.find((line) => line.includes('icacls'))).toContain('/inheritance:r')
   expect(steps.at(-1)).toBe('run schtasks /Run /TN Oncebox')
 })
 
-test('steps that were taken already change nothing, restart nothing, and remove what a killed run left', async () => {
+test('repeated steps change and restart nothing, and remove leftovers of a killed run', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-steps-'))
   writeFileSync(join(folder, 'from'), 'program')
   const marker = join(folder, 'ran')
@@ -167,7 +167,7 @@ test('the message for a failed command contains the command and its output', asy
 })
 
 describe('the command line', () => {
-  test('a dry run prints every file and command, with settings from flags and rights for low ports', async () => {
+  test('a dry run prints every file and command, with settings from flags and the capability for low ports', async () => {
     const trial = createTrial()
     expect(
       await trial.run(
@@ -195,7 +195,7 @@ describe('the command line', () => {
     expect(trial.text()).toContain('cannot see /home')
   })
 
-  test('a path is written whole, because the service runs in another folder', async () => {
+  test('a path is written as absolute, because the service runs in another folder', async () => {
     const trial = createTrial()
     expect(
       await trial.run('service', 'install', '--dry-run', '--data-dir', 'rel', '--key-file', '../k'),
@@ -210,14 +210,14 @@ describe('the command line', () => {
     expect(trial.out).toEqual([expect.stringContaining('is not installed')])
   })
 
-  test('a program that is not built cannot be installed', async () => {
+  test('a program that runs from source cannot be installed', async () => {
     const trial = createTrial()
     trial.shell.self = ['bun', 'src/main.ts']
     expect(await trial.run('service', 'install')).toBe(1)
     expect(trial.text()).toContain('npm run build')
   })
 
-  test('serve and config read settings from a file, and variables that are set win', async () => {
+  test('serve and config read settings from a file, and variables take precedence', async () => {
     const trial = createTrial({ env: { ONCEBOX_HOST: '::1' } })
     trial.shell.readFile = (path) => {
       if (path === '/etc/odd.env') return 'export ONCEBOX_LAN=true\nONCEBOX_PORT=1\nONCEBOX_HOST: ::1\n'
@@ -264,7 +264,7 @@ describe('the command line', () => {
   })
 })
 
-test('an empty folder of backups is taken, and one that another user fills is named with its remedy', () => {
+test('an empty backup folder is accepted, and one with another user’s files is named with the remedy', () => {
   const backupDir = mkdtempSync(join(tmpdir(), 'oncebox-backups-'))
   const facts = factsOf('linux', 'machine', { backupDir, hasUser: true })
   const install = () => requireRights(facts, 'linux')

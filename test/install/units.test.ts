@@ -42,7 +42,7 @@ needs('systemd-analyze').describe('systemd', () => {
     expect(exitCode).toBe(0)
   })
 
-  test.each(UNITS)('rates the unit %s below 2', (_, unit) => {
+  test.each(UNITS)('rates the exposure of the unit %s below 2', (_, unit) => {
     const { exitCode, said } = analyze(['security', '--offline=true', '--threshold=20', '--no-pager'], unit)
     expect(said).toContain('Overall exposure level')
     expect(exitCode).toBe(0)
@@ -54,7 +54,7 @@ needs('systemd-analyze').describe('systemd', () => {
   })
 })
 
-test('only a port below 1024 gives the service a right, and takes the private users away', () => {
+test('only a port below 1024 grants the service a capability and turns off PrivateUsers', () => {
   expect(systemUnit()).toContain('\nCapabilityBoundingSet=\nPrivateUsers=yes\n')
   const low = systemUnit({ usesLowPort: true })
   expect(low).toContain('AmbientCapabilities=CAP_NET_BIND_SERVICE')
@@ -81,14 +81,14 @@ test('systemd starts it under its own user, reloads it, and does not restart wro
   expect(userUnit()).not.toContain('User=')
 })
 
-test('a folder outside the state folder is opened for writing, with its spaces and percent signs', () => {
+test('a folder outside the state folder is writable, with its spaces and percent signs', () => {
   const unit = systemUnit({ dataDir: '/srv/a b%' })
   expect(unit).toContain('ReadWritePaths="-/srv/a b%%"')
   expect(unit).toContain('Environment="ONCEBOX_DATA_DIR=/srv/a b%%"')
   expect(unit).not.toContain('StateDirectory')
 })
 
-test('launchd gets a property list that starts at boot, as a user without rights, and escapes names', () => {
+test('launchd gets a property list that starts at boot as an unprivileged user and escapes names', () => {
   const job = launchdJob({
     executable: '/usr/local/bin/oncebox',
     envFile: '/etc/oncebox/a & b.env',
@@ -103,7 +103,7 @@ test('launchd gets a property list that starts at boot, as a user without rights
   expect(job).toContain('<key>UserName</key><string>_oncebox</string>')
 })
 
-test('Windows gets a task that starts with the machine, has no time limit, and hardly any rights', () => {
+test('Windows gets a task that starts with the machine, has no time limit, and few privileges', () => {
   const task = windowsTask({
     executable: 'C:\\Program Files\\Oncebox\\oncebox.exe',
     envFile: 'C:\\ProgramData\\Oncebox\\oncebox.env',

@@ -32,7 +32,7 @@ const open = () =>
     now: () => NOW,
   })
 
-test('files that have changed are served from then on', async () => {
+test('changed files are served from then on', async () => {
   const served = await open()
   expect(await served.refresh()).toBe(false)
   files = { 'c.pem': second.certificate, 'k.pem': second.key }

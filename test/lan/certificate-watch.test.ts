@@ -44,7 +44,7 @@ function watch(serve = async (name: string) => void served.push(name)) {
 
 afterEach(() => jest.useRealTimers())
 
-test('what is new, such as for another address of the machine, is served within five seconds', async () => {
+test('a new certificate, such as for another address of the machine, is served within five seconds', async () => {
   jest.useFakeTimers()
   const { job } = watch()
   const report = { did: () => undefined, failed: () => undefined, finished: () => undefined }
@@ -57,7 +57,7 @@ test('what is new, such as for another address of the machine, is served within 
   expect(served).toEqual(['second', 'third'])
 })
 
-test('a reload says whether there was another certificate', async () => {
+test('a reload reports whether the certificate has changed', async () => {
   const { reloadable } = watch()
   expect(await reloadable.reload()).toBe(false)
   wanted = 'second'
@@ -66,7 +66,7 @@ test('a reload says whether there was another certificate', async () => {
   expect(lines).toEqual(['serving a new certificate'])
 })
 
-test('a certificate that could not be served is tried again, and not called served', async () => {
+test('a certificate that could not be served is retried, and not reported as served', async () => {
   let isBroken = true
   const { reloadable } = watch(async (name) => {
     if (isBroken) throw new Error('no more files can be opened')
@@ -80,7 +80,7 @@ test('a certificate that could not be served is tried again, and not called serv
   expect(served).toEqual(['second'])
 })
 
-test('two looks at once serve a certificate once', async () => {
+test('two concurrent checks serve a certificate once', async () => {
   const { reloadable } = watch()
   wanted = 'second'
   expect(await Promise.all([reloadable.reload(), reloadable.reload()])).toEqual([true, true])

@@ -65,7 +65,7 @@ function start(name: string, times: { retryMs?: number } = { retryMs: 500 }) {
 
 const newName = () => `t-${crypto.randomUUID().slice(0, 8)}`
 
-test.if(multicast !== null)('a name that nobody has is announced', async () => {
+test.if(multicast !== null)('a free name is announced', async () => {
   const { announcement, lines } = start(newName())
   await announcement.tried
   expect(announcement.state()).toBe('announced')
@@ -73,7 +73,7 @@ test.if(multicast !== null)('a name that nobody has is announced', async () => {
 })
 
 test.if(multicast !== null)(
-  'a name that another machine has is refused once, with its address, and taken when it is free',
+  'a name of another machine is reported once, with its address, and announced when it becomes free',
   async () => {
     const name = newName()
     const other = await claim(name)
@@ -91,7 +91,7 @@ test.if(multicast !== null)(
   },
 )
 
-test.if(multicast !== null)('a name that is lost to another machine later is ours no more', async () => {
+test.if(multicast !== null)('a name that another machine takes over later is given up', async () => {
   const name = newName()
   const { announcement, lines } = start(name)
   await announcement.tried

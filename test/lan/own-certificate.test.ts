@@ -39,7 +39,7 @@ const open = (names = ['box.local', 'box', 'localhost']) =>
     onNewAuthority: (why) => reasons.push(why),
   })
 
-test('the first start makes an authority for three years and a certificate for 90 days, the next one keeps both', async () => {
+test('the first start creates an authority for three years and a certificate for 90 days; the next keeps both', async () => {
   const first = await open()
   expect(reasons).toEqual(['there was none'])
   expect((first.authority?.validUntil ?? 0) - START).toBe(3 * 365 * DAY)
@@ -50,7 +50,7 @@ test('the first start makes an authority for three years and a certificate for 9
   expect(reasons).toHaveLength(1)
 })
 
-test('it names the names and addresses of the machine, without those of a link', async () => {
+test('the certificate has the names and addresses of the machine, but no link-local ones', async () => {
   const { certificate } = (await open()).current()
   const { names, addresses: named } = readCertificate(certificate)
   expect(names).toEqual(['box.local', 'box', 'localhost'])
@@ -58,7 +58,7 @@ test('it names the names and addresses of the machine, without those of a link',
   expect(named).toContain('192.168.1.20')
 })
 
-test('it is renewed a month before its end, below the same authority', async () => {
+test('the certificate is renewed a month before its end, by the same authority', async () => {
   const served = await open()
   const before = served.current()
   time += 59 * DAY
@@ -70,7 +70,7 @@ test('it is renewed a month before its end, below the same authority', async () 
   expect(reasons).toHaveLength(1)
 })
 
-test('a new address of the machine gets a new certificate, and a lost one does not', async () => {
+test('a new address of the machine causes a new certificate; a removed one does not', async () => {
   const served = await open()
   addresses = []
   expect(await served.refresh()).toBe(false)
@@ -79,7 +79,7 @@ test('a new address of the machine gets a new certificate, and a lost one does n
   expect(readCertificate(served.current().certificate).addresses).toContain('10.0.0.9')
 })
 
-test('a machine with another name gets another authority, which the former certificate does not fit', async () => {
+test('a machine with another name gets another authority, and a certificate from it', async () => {
   const former = await open()
   const renamed = await open(['nas.local', 'nas', 'localhost'])
   expect(reasons.at(-1)).toBe('the former one may not vouch for nas.local')
@@ -87,14 +87,14 @@ test('a machine with another name gets another authority, which the former certi
   expect(renamed.facts().names).toEqual(['nas.local', 'nas', 'localhost'])
 })
 
-test('an authority that ends soon is followed by another one', async () => {
+test('an authority that expires soon is replaced', async () => {
   await open()
   time += 3 * 365 * DAY - 29 * DAY
   await open()
   expect(reasons.at(-1)).toBe('the former one ends soon')
 })
 
-test('a certificate that is cut off is made anew, and an authority that is cut off is refused by its path', async () => {
+test('a truncated certificate is replaced; a truncated authority is refused, naming its path', async () => {
   const first = await open()
   files.leaf = files.leaf?.slice(0, 200) ?? ''
   expect((await open()).authority?.fingerprint).toBe(first.authority?.fingerprint ?? '')
@@ -102,7 +102,7 @@ test('a certificate that is cut off is made anew, and an authority that is cut o
   await expect(open()).rejects.toThrow('The file authority does not hold an authority and its key')
 })
 
-test('an authority that was made while the clock was ahead is refused by its path, once the clock is right', async () => {
+test('an authority created while the clock was ahead is refused after the correction, naming its path', async () => {
   await open()
   time -= 12 * 60 * 60 * 1000
   await open()

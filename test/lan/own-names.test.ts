@@ -5,7 +5,7 @@ import { normalAddress, ownAddresses, ownNames } from '../../src/lan/own-names.t
 
 const GIVEN = { hostName: 'Attic', mdns: null, host: '0.0.0.0', baseUrl: null }
 
-test('the names are that of the machine, with the domains that routers and mDNS add, and localhost', () => {
+test('the names are localhost and the machine’s name, also with the domains that routers and mDNS add', () => {
   expect(ownNames(GIVEN)).toEqual([
     'attic',
     'attic.local',
@@ -16,7 +16,7 @@ test('the names are that of the machine, with the domains that routers and mDNS 
   ])
 })
 
-test('the announced name, the name of the base URL and the name to listen on are its own too', () => {
+test('the announced name and the names of the base URL and --host are included', () => {
   const names = ownNames({
     hostName: 'nas.office.example.',
     mdns: 'oncebox',
@@ -27,19 +27,19 @@ test('the announced name, the name of the base URL and the name to listen on are
   expect(names).toContain('nas.local')
 })
 
-test('a name that is a top-level domain is left out, because an authority for it could vouch for every site below', () => {
+test('a top-level domain is left out, because an authority for it could vouch for every site below', () => {
   for (const hostName of ['box', 'Dev', 'cloud', 'de', 'xn--p1ai'])
     expect(ownNames({ ...GIVEN, hostName })[0]).toBe(`${hostName.toLowerCase()}.local`)
   expect(ownNames({ ...GIVEN, host: 'dev', baseUrl: 'http://app:5100' })[0]).toBe('attic')
 })
 
-test('addresses, and names that a certificate cannot have, are left out', () => {
+test('addresses and invalid DNS names are left out', () => {
   expect(ownNames({ ...GIVEN, hostName: 'my_box', host: '192.0.2.1', baseUrl: 'https://192.0.2.1' })).toEqual(
     ['localhost'],
   )
 })
 
-test('addresses are those of loopback and of the machine, once each, without link-local ones', () => {
+test('the addresses are those of loopback and the machine, once each, without link-local ones', () => {
   const listed = () => [
     '127.0.0.1',
     '10.0.0.5',

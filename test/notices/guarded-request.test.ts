@@ -58,7 +58,7 @@ const local = (port: number, path = '/x') => `http://127.0.0.1:${port}${path}`
 const askLocal = ({ port }: Receiver, options: Partial<OutboundOptions> = {}) =>
   ask(local(port), { listed: [`127.0.0.1:${port}`], ...options })
 
-test('a request has the expected head and body, and 2xx is a success', async () => {
+test('a request has the expected headers and body, and 2xx is a success', async () => {
   const receiver = await answering('HTTP/1.1 204 No Content\r\n\r\n')
   const { port } = receiver
   const listed = [`127.0.0.1:${port}`]

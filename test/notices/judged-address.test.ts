@@ -36,7 +36,7 @@ describe('a listed name may only resolve to other machines', () => {
     ...['192.168.7.7', '2001:db8::7', '2001:DB8:0:0::7', '::ffff:192.168.7.7', '64:ff9b::c0a8:707'],
     // Not addresses.
     ...['', 'localhost', '300.1.1.1', '127.1', '0x7f.1', '2130706433'],
-  ])('%s is not', (address) => expect(judge(address)).toBe(false))
+  ])('%s is not allowed', (address) => expect(judge(address)).toBe(false))
 
   test.each([
     ['127.0.0.1', '127.0.0.1', true],

@@ -19,7 +19,7 @@ function createDatabase() {
   }
 }
 
-test('a node shows soon what was set on another, except what its own start fixes', async () => {
+test('a node soon shows changes made on another, except for settings fixed at its start', async () => {
   const store = createDatabase()
   const one = await openAppearance({ store, started: STARTED, settings: [] })
   const other = await openAppearance({

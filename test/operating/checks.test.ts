@@ -89,7 +89,7 @@ async function look(part: string, state: State): Promise<string> {
   return `${isReady ? 'ready' : 'not ready'}: ${wordOf(found)}`
 }
 
-test('a check that fails is a problem itself, and the others go on', async () => {
+test('a failing check is reported as a problem, and the others continue', async () => {
   const found = await lookAtAll(
     {
       one: () => Promise.reject(new Error('no such thing')),
@@ -111,12 +111,12 @@ test('a check that fails is a problem itself, and the others go on', async () =>
 })
 
 describe('the clock', () => {
-  test('that went back is told to stop pushes from expiring until it is right', async () => {
+  test('that jumped back is reported: no push expires by time until it is corrected', async () => {
     expect(await look('clock', {})).toBe('ok')
     expect(await look('clock', { here: NOON - 2 * MINUTE })).toContain('No push expires by time')
   })
 
-  test('of a node is compared with the one of the database server, by which pushes end', async () => {
+  test('of a node is compared with the database server’s, by which pushes expire', async () => {
     for (const here of [NOON - 2 * MINUTE, NOON + 2 * MINUTE]) {
       const told = await look('clock', { here, database: WELL })
       expect(told).toContain('the one of the database server 2026-01-01T12:00')
@@ -132,7 +132,7 @@ describe('the clock', () => {
   })
 })
 
-test('damage is told with where it is, and no restore is advised, which brings no push back', async () => {
+test('damage is reported with its place, without advice to restore, which would bring no push back', async () => {
   expect(await look('damage', { database: WELL, bucket: BUCKET })).toBe('ok')
   const end = 'damaged; the log names them, and docs/damage.md says what to do for each.'
   const told = [
@@ -153,7 +153,7 @@ describe('the disk', () => {
   const MIB = 1024 * 1024
   const disk = (free: number, minFreeSpace: number | null) => look('disk', { free: free * MIB, minFreeSpace })
 
-  test('with more than the floor is well, and below it the part says what new pushes need', async () => {
+  test('is ok above the floor; below it, the check says how much space new pushes need', async () => {
     const floor = 512 * MIB
     expect(await disk(851, floor)).toBe('ok')
     expect(await disk(511, floor)).toBe(
@@ -165,7 +165,7 @@ describe('the disk', () => {
     expect(await disk(0, 0)).toStartWith('not ready: 0 MiB of 1024 MiB are free on the disk of /data')
   })
 
-  test('that is full is told once, though the database cannot be written to either', async () => {
+  test('that is full is reported once, although the database cannot be written either', async () => {
     const full = { isFull: true, writeProblem: 'database or disk is full', minFreeSpace: 0, free: 0 }
     expect(await look('disk', full)).toStartWith(
       'not ready: The disk of /data is full: new pushes are refused.',
@@ -178,11 +178,11 @@ describe('the disk', () => {
 describe('a database server', () => {
   const database = (report: Partial<DatabaseReport>) => look('database', { database: { ...WELL, ...report } })
 
-  test('that answers and takes changes is well', async () => {
+  test('that answers and commits is ok', async () => {
     expect(await database({})).toBe('ok')
   })
 
-  test('that does not answer is named, and one that refuses this node with its reason', async () => {
+  test('that does not answer is named; one that refuses this node is reported with the reason', async () => {
     expect(await database({ look: async () => null })).toStartWith(`not ready: ${NAME} does not answer`)
     const explainLoss = () => `${NAME}: it refuses the user "oncebox" or the password.`
     expect(await database({ look: async () => null, explainLoss })).toBe(
@@ -192,17 +192,17 @@ describe('a database server', () => {
     expect(await database({ explainLoss })).toBe('ok')
   })
 
-  test('that was set back is refused in its own words', async () => {
+  test('that was rolled back is reported as such', async () => {
     expect(await database({ findRefusal: () => 'The database was set back.' })).toBe(
       'not ready: The database was set back.',
     )
   })
 
-  test('that answers but commits nothing is told apart', async () => {
+  test('that answers but commits nothing is reported as such', async () => {
     expect(await database({ sinceHeartbeat: () => 60_000 })).toContain('has written nothing for 60 s')
   })
 
-  test('whose disk is full needs attention, and is not cut off from those who read', async () => {
+  test('whose disk is full is a warning, so that readers still reach it', async () => {
     const told = await database({ isFull: () => true })
     expect(told).toStartWith(
       'ready: The disk of the database server is full, so new pushes are refused (507)',
@@ -224,7 +224,7 @@ test.each([
   expect(`${found.state}: ${found.said}`).toBe(said)
 })
 
-test('backups are told and never make a server unready', () => {
+test('backup problems are reported and never make a server unready', () => {
   const told = (state: Partial<Parameters<typeof judgeBackup>[0]>) => {
     const judged = judgeBackup({
       ...{ folder: '/b', last: null, making: null, failure: null, isOverdue: false },
@@ -265,7 +265,7 @@ test('the metrics show connections, transactions, unknown outcomes and nodes', a
     expect(text).toContain(`\n${line}\n`)
 })
 
-test('what does not answer is left out of the metrics, and holds up nothing else', async () => {
+test('a part that does not answer is left out of the metrics, and delays no other', async () => {
   const metrics = createMetrics()
   const listNodes = () => new Promise<never>(() => undefined)
   metrics.addGauges(createDatabaseGauges({ ...WELL, listNodes, look: async () => null }))
@@ -274,7 +274,7 @@ test('what does not answer is left out of the metrics, and holds up nothing else
   expect(text).not.toMatch(/^oncebox_(nodes|database_round_trip_seconds) /m)
 })
 
-test('a mail server that would take no mail is a warning, and no problem', () => {
+test('a failing mail server is a warning, not a problem', () => {
   expect(judgeMail('mail.example:465', null)).toMatchObject({
     ...{ state: 'ok', said: 'Mail goes to mail.example:465.' },
   })

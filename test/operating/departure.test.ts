@@ -24,7 +24,7 @@ test.each([
   ['each second', [0, 1000, 2000], 2100, [1500]],
   ['by two, at different intervals', [0, 5000, 5100, 6000], 6100, [5500]],
   ['less often than a server should take to stop', [0, 9000], 9100, [5500]],
-])('a server that is asked %s goes on until it was asked again', async (_, times, now, pauses) => {
+])('a server that is asked %s waits to be asked again', async (_, times, now, pauses) => {
   const { departure, waited, answers } = leaveAfter(times, now)
   expect(answers).not.toContain(true)
   await departure.leave()
@@ -36,7 +36,7 @@ test.each([
   ['never', []],
   ['once', [0]],
   ['long ago', [0, 1000]],
-])('a server that was asked %s stops soon', async (_, times) => {
+])('a server that is asked %s stops soon', async (_, times) => {
   const { departure, waited } = leaveAfter(times, 20_000)
   expect(departure.isLeaving()).toBe(false)
   await departure.leave()

@@ -78,7 +78,7 @@ test('a failure is logged with the name of the job; a refusal without its stack'
 test.each([
   ['refusal', new DomainError('overloaded', 'The database does not answer.')],
   ['failure', new Error('no such column')],
-])('a %s that goes on is logged once, and again after the job has done something', async (_, cause) => {
+])('a continuing %s is logged once, and again after the job has done something', async (_, cause) => {
   const { jobs, logged, reports } = jobsWith(['expiry'])
   await jobs.start()
   const refuse = () => reports.expiry?.failed(cause)
@@ -90,10 +90,10 @@ test.each([
   expect(logged).toHaveLength(2)
 })
 
-describe('while a database server is out, which the log tells', () => {
+describe('while the log reports an outage of the database', () => {
   const AWAY = new DomainError('overloaded', 'The database does not answer.')
 
-  test('no job logs that it is refused, and every other failure is logged', async () => {
+  test('jobs do not log their refusals, only other failures', async () => {
     const { jobs, clock, logged, reports } = jobsWith(['sweep', 'heartbeat'], { isOut: () => true })
     await jobs.start()
     for (let minutes = 0; minutes < 3; minutes += 1) {
@@ -109,7 +109,7 @@ describe('while a database server is out, which the log tells', () => {
     expect(logged).toEqual([[{ job: 'sweep', err: other }, 'a job failed']])
   })
 
-  test('a job that is refused although nothing is out is logged once that goes on', async () => {
+  test('a job that is refused without an outage is logged after a while', async () => {
     const { jobs, clock, logged, reports } = jobsWith(['sweep'], { isOut: () => false })
     await jobs.start()
     reports.sweep?.failed(AWAY)

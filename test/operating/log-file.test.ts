@@ -37,7 +37,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test('only its owner may read the file, and earlier lines stay', async () => {
+test('only its owner can read the file, and earlier lines stay', async () => {
   const first = await openLogFile({ path, onError, fallBack })
   first.write('one')
   await first.close()
@@ -91,7 +91,7 @@ test('a path that cannot be opened is refused with a remedy', async () => {
   )
 })
 
-test('lines that the disk does not take go elsewhere, which is told once', async () => {
+test('lines that a full disk refuses go to standard error, which is reported once', async () => {
   if (!existsSync('/dev/full')) return
   const log = await openLogFile({ path: '/dev/full', onError, fallBack })
   for (const line of ['a', 'b', 'c']) {
@@ -106,7 +106,7 @@ test('lines that the disk does not take go elsewhere, which is told once', async
   await log.close()
 })
 
-test('a removed file is made again with the next line', async () => {
+test('a removed file is created again with the next line', async () => {
   const log = await openLogFile({ path, onError, fallBack })
   log.write('before')
   await waitUntil(() => readFileSync(path, 'utf8') !== '')
@@ -121,7 +121,7 @@ test('a removed file is made again with the next line', async () => {
   await log.close()
 })
 
-test('without its folder the log goes on elsewhere, and in the file once the folder is there again', async () => {
+test('without its folder the log continues on standard error, and in the file once the folder is back', async () => {
   const inside = join(folder, 'logs', 'oncebox.log')
   mkdirSync(join(folder, 'logs'))
   const log = await openLogFile({ path: inside, onError, fallBack })
@@ -154,7 +154,7 @@ test('waiting lines are written when the process ends without closing', async ()
 const NOBODY = 65534
 
 needs('root').test(
-  'a file of another user is refused, at the start and at a reload, and stays as it is',
+  'a file of another user is refused, at the start and at a reload, and not changed',
   async () => {
     const log = await openLogFile({ path, onError, fallBack })
     rmSync(path)
@@ -170,7 +170,7 @@ needs('root').test(
   },
 )
 
-needs('root').test('a link of another user is refused, also one that leads nowhere', async () => {
+needs('root').test('a symlink of another user is refused, a dangling one too', async () => {
   const target = join(folder, 'target')
   symlinkSync(target, path)
   lchownSync(path, NOBODY, NOBODY)
@@ -181,7 +181,7 @@ needs('root').test('a link of another user is refused, also one that leads nowhe
   expect(readFileSync(target, 'utf8')).toBe('mine\n')
 })
 
-test('a link of our own is followed', async () => {
+test('a symlink of the same user is followed', async () => {
   const target = join(folder, 'target')
   symlinkSync(target, path)
   const log = await openLogFile({ path, onError, fallBack })

@@ -9,7 +9,7 @@ function openLog() {
   return { lines, log: { info: note, error: note } as never }
 }
 
-test('a part that fails to reload is logged and does not keep the others from it', async () => {
+test('a part that fails to reload is logged, and the others are reloaded', async () => {
   const done: string[] = []
   const { lines, log } = openLog()
   const reload = createReload({
@@ -31,7 +31,7 @@ test('a part that fails to reload is logged and does not keep the others from it
   expect(messages).toEqual(['not reloaded', 'reloaded', 'not reloaded', 'reloaded'])
 })
 
-test('only parts that are other ones now are called reloaded', async () => {
+test('only changed parts are reported as reloaded', async () => {
   const { lines, log } = openLog()
   let isNew = true
   const same = { name: 'same', reload: async () => false }
@@ -45,7 +45,7 @@ test('only parts that are other ones now are called reloaded', async () => {
   ])
 })
 
-test('a flood of signals makes one reload after the one that runs', async () => {
+test('a flood of signals causes one reload after the running one', async () => {
   let started = 0
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()
   const log = { info: () => undefined, error: () => undefined }

@@ -43,7 +43,7 @@ test('a push that is due soon expires on time', async () => {
   expect(state.ended).toEqual([300])
 })
 
-test('a push that becomes due earlier, or by a changed clock, expires within two seconds', async () => {
+test('a push that becomes due earlier, or after a clock change, expires within two seconds', async () => {
   const { state, clock, stop } = startWith({ due: null })
   await pass(50)
   state.due = 100 * 86_400_000
@@ -53,7 +53,7 @@ test('a push that becomes due earlier, or by a changed clock, expires within two
   expect(state.ended).toHaveLength(1)
 })
 
-test('a push that is due in years causes one look a second, not a loop', async () => {
+test('a push that is due in years causes one query a second, not a busy loop', async () => {
   const { state, stop } = startWith({ due: 2 ** 31 * 1_000 })
   await pass(10_000)
   await stop()
@@ -61,7 +61,7 @@ test('a push that is due in years causes one look a second, not a loop', async (
   expect(state.looks).toBeLessThan(12)
 })
 
-test('a failure is reported, and tried again some seconds later', async () => {
+test('a failed sweep is reported, and retried some seconds later', async () => {
   const { state, stop } = startWith({ due: 0 }, 1)
   await pass(1_000)
   expect([state.told.length, state.ended.length]).toEqual([1, 0])

@@ -21,21 +21,21 @@ const NOTE: BackupNote = {
   },
 }
 
-test('what was written is read, by its owner alone, and nothing else stays', async () => {
+test('a written note is read back, is readable only for its owner, and leaves no other file', async () => {
   await writeBackupNote(dataDir, { mark: 'a', last: null })
   await writeBackupNote(dataDir, NOTE)
   expect(await readBackupNote(dataDir)).toEqual(NOTE)
   expect([readdirSync(dataDir), statSync(path()).mode & 0o777]).toEqual([['backups.json'], 0o600])
 })
 
-test('without one each data folder gets a mark of its own', async () => {
+test('a data folder without a note gets a random mark', async () => {
   const marks = await Promise.all([1, 2].map(async () => (await readBackupNote(dataDir)).mark))
   expect(marks.map((mark) => /^[0-9a-z]{6}$/.test(mark))).toEqual([true, true])
   expect(new Set(marks).size).toBe(2)
 })
 
 test.each(['', 'null', '[]', '{', '{"mark":"../x"}'])(
-  'one that was damaged (%s) is refused with what to do, because a new mark would leave the earlier backups for ever',
+  'a damaged note (%s) is refused with the remedy, because with a new mark no earlier backup would ever be removed',
   async (text) => {
     writeFileSync(path(), text)
     await expect(readBackupNote(dataDir)).rejects.toThrow('is damaged. Remove it')

@@ -51,7 +51,7 @@ export function fixtureCases(database: () => Promise<string>): void {
     return { status: response.status, body: await response.json() }
   }
 
-  test('nothing of it is readable in the folder', async () => {
+  test('no imported text is readable in the folder', async () => {
     const files = [...new Bun.Glob('**').scanSync({ cwd: dataDir, onlyFiles: true })]
     const bytes = Buffer.concat(files.map((name) => readFileSync(join(dataDir, name))))
     const texts = expected.pushes.flatMap((push) => [
@@ -99,7 +99,7 @@ export function fixtureCases(database: () => Promise<string>): void {
     },
   )
 
-  test('audit logs come with kinds, addresses and times, in both versions of the API', async () => {
+  test('audit logs have kinds, addresses and times, in both versions of the API', async () => {
     for (const push of expected.pushes.filter(({ owner }) => owner !== null)) {
       const init = { token: tokenOf(push.owner) }
       const { logs } = (await ask(`/api/v2/pushes/${push.url_token}/audit`, init)).body
@@ -134,7 +134,7 @@ export function fixtureCases(database: () => Promise<string>): void {
     }
   })
 
-  test('what is live opens, with its passphrase and its files, through both versions of the API', async () => {
+  test('live pushes open with passphrase and files, through both versions of the API', async () => {
     for (const [at, push] of expected.pushes.entries()) {
       const over = isOver(push)
       const path = at % 2 === 0 ? `/api/v2/pushes/${push.url_token}` : `/p/${push.url_token}.json`
@@ -196,7 +196,7 @@ export function fixtureCases(database: () => Promise<string>): void {
     await people.signIn(email, { password })
   })
 
-  test('a repeated import adds nothing and brings nothing back', async () => {
+  test('a repeated import adds nothing and revives nothing', async () => {
     await box.stop()
     const report = await importReport({ ...source, dataDir }, asOf)
     expect(report).toMatchObject({ accounts: { came: 0, known: 3 }, apiTokens: 0, secondFactors: 0 })

@@ -67,7 +67,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     return importReport({ ...written.wish, dataDir }, NOW)
   }
 
-  test('property: whatever is in such a database comes out, keys before the present one included', async () => {
+  test('property: every value of such a database is imported, under earlier keys too', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyPush, { maxLength: 5 }), fc.boolean(), async (drawn, log) => {
         const place = newFolder()
@@ -111,7 +111,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     expect(existsSync(dataDir)).toBe(false)
   })
 
-  test('the published key is tried where none is named, and its owner is told', async () => {
+  test('the published key is tried if none is named, with a warning', async () => {
     const published = '749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f'
     const { wish, close } = await source([live(1, { masterKey: published })])
     await close()
@@ -119,7 +119,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     expect(imported.source.isDefaultKey).toBe(true)
   })
 
-  test('single pushes that cannot come are listed, and the rest comes', async () => {
+  test('pushes that cannot be imported are listed, and the rest is imported', async () => {
     const content = Buffer.from('content')
     const file = (key: string, parts = {}) => [{ key, filename: 'a.txt', content, ...parts }]
     const report = await bring([
@@ -144,7 +144,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     expect(report.notes).toEqual([{ place: 'push 10', what: expect.stringContaining('comes as a text') }])
   })
 
-  test('a file that is damaged or a link does not come, and leaves nothing behind', async () => {
+  test('a damaged file or a symlink is not imported, and leaves nothing behind', async () => {
     const content = Buffer.alloc(300_000, 7)
     const files = (key: string) => [{ key, filename: 'a.bin', content }]
     const written = await source([
@@ -185,7 +185,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     )
   })
 
-  test('entries of a log come in the order of their times, whatever their ids', async () => {
+  test('log entries are imported in the order of their times, whatever their ids', async () => {
     const at = NOW - 1000
     const entries = [0, 1, 3].map((kind, n) => ({ kind, at: at - n * 10 }))
     await bring([live(1, { entries })])
@@ -195,7 +195,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     expect(log.flat().map(({ kind }) => kind)).toEqual(['expire', 'view', 'creation'])
   })
 
-  test('a push of the future lives from now on, and a long name of a browser is cut between characters', async () => {
+  test('a push dated in the future starts now, and a long user agent is cut between characters', async () => {
     const createdAt = NOW + 400 * DAY
     const entries = [{ kind: 0, at: NOW, userAgent: `${'x'.repeat(254)}😀` }]
     const written = await source([live(1, { createdAt, days: 3, entries })])
@@ -207,7 +207,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     expect(await verification(wish, NOW + 4 * DAY)).toMatchObject({ live: 0, expired: 1, differences: [] })
   })
 
-  test('the comparison tells what differs, and lets pass what has only grown here', async () => {
+  test('the comparison reports differences, except for later activity here', async () => {
     const files = [{ key: 'abcdkey1', filename: 'a.txt', content: Buffer.from('x') }]
     const written = await source([live(1, { files, userId: 1, name: 'name' }), live(2, { userId: 1 })])
     const otpSecret = 'MQHBIYWNLRIXP56THXNO3NX6GX5ANNA2'
@@ -237,7 +237,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     await written.close()
   })
 
-  test('an administrator who is none here is told by a dry run, an import and a comparison', async () => {
+  test('a dry run, an import and a comparison report an administrator who is a member here', async () => {
     const written = await source([live(1)])
     written.addUser({ id: 1, email: 'ann@example.org' })
     await written.flush()
@@ -251,7 +251,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     await written.close()
   })
 
-  test('without its storage folder the pushes with files stay, and come with a later import', async () => {
+  test('without the storage folder, pushes with files are left for a later import', async () => {
     const file = { key: 'abcdgood', filename: 'a.txt', content: Buffer.from('x') }
     const { wish, close } = await source([live(1), live(2, { files: [file] })])
     await close()
@@ -267,7 +267,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     expect(second.pushes).toEqual({ live: 1, expired: 0, known: 1 })
   })
 
-  test('what was opened, expired or removed here never comes back', async () => {
+  test('a later import never revives what was opened, expired or removed here', async () => {
     const { wish, addUser, addPush, close } = await source()
     addUser({ id: 1, email: 'ann@example.org', admin: true })
     addUser({ id: 2, email: 'bob@example.org' })
@@ -288,7 +288,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     expect(await verification({ ...wish, dataDir }, NOW)).toMatchObject({ gone: 1, differences: [] })
   })
 
-  test('locked and unconfirmed accounts come disabled, and so does one whose second factor does not open', async () => {
+  test('locked and unconfirmed accounts, and those whose second factor does not open, are imported as disabled', async () => {
     const { wish, addUser, run, addPush, close } = await source()
     addPush(live(1))
     addUser({
@@ -313,7 +313,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     await store.close()
   })
 
-  test('a dry run tells the same, and makes and changes nothing', async () => {
+  test('a dry run reports the same, and changes nothing', async () => {
     const owned = live(1, { userId: 1, name: 'name' })
     const { wish, addUser, close } = await source([owned, live(2, { masterKey: OTHER_KEY })])
     addUser({ id: 1, email: 'ann@example.org', otpSecret: 'MQHBIYWNLRIXP56THXNO3NX6GX5ANNA2' })

@@ -31,7 +31,7 @@ export function describeAccounts(open: OpenEngine): void {
   const succeeded = (tries: PromiseSettledResult<unknown>[]) =>
     tries.filter(({ status }) => status === 'fulfilled').length
 
-  test('an address has one account, however many ask for it at once', async () => {
+  test('concurrent sign-ups with one address create one account', async () => {
     const tries = await Promise.allSettled([1, 2, 3].map(() => add('bob@example.org')))
     expect(succeeded(tries)).toBe(1)
     expect((await opened.store.accounts.listAccounts()).map(({ email }) => email)).toEqual([
@@ -77,7 +77,7 @@ export function describeAccounts(open: OpenEngine): void {
     await expect(late).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 
-  test('a session that has ended sets no password, though the former password was right when it asked', async () => {
+  test('an ended session sets no password, even if the former password was right when it asked', async () => {
     const { accounts, sessions } = opened.store
     const hashes = [HASH, Buffer.alloc(32, 8)]
     for (const hash of hashes) await sessions.addSession({ accountId: id, hash, visit: VISIT, tested: 'x' })
@@ -96,7 +96,7 @@ export function describeAccounts(open: OpenEngine): void {
     )
   })
 
-  test('an administrator who is none any more makes no link with a request that was under way', async () => {
+  test('a demoted administrator creates no link with a request under way', async () => {
     const { accounts, accountLinks } = opened.store
     const bob = await add('bob@example.org', true)
     const invite = {
@@ -113,7 +113,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await accountLinks.findLink(HASH)).not.toBeNull()
   })
 
-  test('a disabled account loses the links for it, and what waits for its webhooks', async () => {
+  test('a disabled account loses its links, and the waiting messages of its webhooks', async () => {
     const { accounts, accountLinks, webhooks, outbox } = opened.store
     const webhook = {
       host: 'hook.example',
@@ -173,7 +173,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect((await opened.store.accounts.findById(id))?.resets).toBe(1)
   })
 
-  test('names of API tokens are unique within an account, and the use of one is noted', async () => {
+  test('names of API tokens are unique within an account, and the last use is recorded', async () => {
     const { apiTokens } = opened.store
     const token = { accountId: id, name: 'laptop', prefix: 'obx', hash: HASH, session: null, mail: null }
     await apiTokens.addApiToken(token)
@@ -202,7 +202,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await twoFactor.set(factor)).toBe(true)
   })
 
-  test('what an account has chosen is the last of each, over a restart, and goes with the account', async () => {
+  test('the latest choices of an account are kept across a restart, and deleted with the account', async () => {
     const keep = (changed: Partial<Preferences>) =>
       opened.store.preferences.keep({ accountId: id, ...changed })
     const find = () => opened.store.preferences.find(id)

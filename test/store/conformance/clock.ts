@@ -22,7 +22,7 @@ export function describeClock(open: OpenEngine): void {
   }
 
   for (const days of [8, 30, 400]) {
-    test(`it starts ${days} days after its last use, and again once the clock was set right`, async () => {
+    test(`a store starts ${days} days after its last use, and again after the clock is corrected`, async () => {
       const push = await storePush(opened)
       jump(days * DAY)
       for (let start = 0; start < 2; start += 1) {
@@ -38,7 +38,7 @@ export function describeClock(open: OpenEngine): void {
   }
 
   for (const days of [2, 365]) {
-    test(`it keeps its pace while the clock jumps by ${days} days, ahead and back`, async () => {
+    test(`the store’s clock keeps its pace while the system clock jumps by ${days} days, ahead and back`, async () => {
       const push = await storePush(opened, { expiresAt: opened.clock.now() + 20 * DAY })
       for (const [way, outcome] of [
         [1, days < 3 ? 'view' : 'expired'],
@@ -55,7 +55,7 @@ export function describeClock(open: OpenEngine): void {
     })
   }
 
-  test('the last use of an API token is never noted by a clock in doubt, and one in the future is mended', async () => {
+  test('a clock in doubt records no last use of an API token, and a last use in the future is corrected', async () => {
     const { accounts, apiTokens } = opened.store
     const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: true }
     const { id: accountId } = await accounts.addAccount(account)

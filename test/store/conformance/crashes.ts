@@ -84,7 +84,7 @@ async function look({ store }: Pick<OpenedEngine, 'store'>) {
 }
 
 export function describeCrashes(open: () => Promise<CrashingEngine>): void {
-  test('at any step leaves each operation whole or not done, and all that was acknowledged', async () => {
+  test('at any step leaves each operation complete or not done, and keeps all that was acknowledged', async () => {
     const engine = await open()
     const truth = [await untilDone(() => look(engine))]
     /** How many operations were acknowledged when each step came. */

@@ -35,7 +35,7 @@ export function describeEvents(open: OpenEngine): void {
     (await opened.store.events.look({ accountIds, tokenIds: [] })).last
   const typesOf = async (accountId = ann) => (await list(accountId)).map(({ type }) => type)
 
-  test('only the owner gets an event for each view and for the last one, all with the same id of the push', async () => {
+  test('only the owner gets an event for each view and for the last one, all with the same push id', async () => {
     const { id } = await push({ expireAfterViews: 2 })
     for (let n = 0; n < 3; n += 1) await view(opened, { id })
     const at = opened.clock.now()
@@ -113,13 +113,13 @@ export function describeEvents(open: OpenEngine): void {
     expect(await typesOf()).toHaveLength(207)
   })
 
-  test('administrators are told of the server', async () => {
+  test('administrators get events of the server', async () => {
     await opened.store.events.tellAdmins({ type: 'backup.failed', data: {} })
     expect(await list()).toMatchObject([{ n: 1, type: 'backup.failed', data: {} }])
     expect(await list(bob)).toEqual([])
   })
 
-  test('events are kept for a week, and their numbers go on after that', async () => {
+  test('events are kept for a week, and later ones continue their numbers', async () => {
     const { id } = await push()
     await view(opened, { id })
     opened.clock.advance(7 * DAY - 1)
@@ -139,7 +139,7 @@ export function describeEvents(open: OpenEngine): void {
     })
   })
 
-  test('a look tells which tokens are valid: not those that were revoked, or whose account was disabled', async () => {
+  test('the lookup of new events returns the valid tokens, not revoked ones or those of disabled accounts', async () => {
     const { store } = opened
     const add = (accountId: number, n: number) =>
       store.apiTokens.addApiToken({

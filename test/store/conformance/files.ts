@@ -30,7 +30,7 @@ export function describeSealedFiles(open: OpenFiles): void {
   })
   afterEach(() => close())
 
-  test('a file comes back as it was put, from any position', async () => {
+  test('a file is read back unchanged, from any position', async () => {
     await files.put('aa1', arriving(SEALED.subarray(0, 4), SEALED.subarray(4)))
     const file = await files.open('aa1')
     expect(file?.size).toBe(SEALED.length)
@@ -52,7 +52,7 @@ export function describeSealedFiles(open: OpenFiles): void {
     expect(await files.has({ id: 'aa1', size: SIZE })).toBe(false)
   })
 
-  test('a removed file is gone, and may be removed again', async () => {
+  test('a removed file is gone, and removing it again is harmless', async () => {
     await files.put('aa1', arriving(SEALED))
     const open = await files.open('aa1')
     await files.remove('aa1')
@@ -87,7 +87,7 @@ export function describeFilesOfPushes(open: OpenEngine): void {
     expect(await opened.store.files.findNextDue()).toBeNull()
   })
 
-  test('an upload that no push takes goes when it is given up, or at the next start', async () => {
+  test('an upload that no push takes is removed when it is given up, or at the next start', async () => {
     await opened.store.files.keepFile('aa1', arriving(SEALED))
     await opened.store.files.keepFile('aa2', arriving(SEALED))
     await opened.store.files.giveUpFile('aa1')
@@ -98,14 +98,14 @@ export function describeFilesOfPushes(open: OpenEngine): void {
     expect(await has('aa2')).toBe(false)
   })
 
-  test('the files of a push that is expired by hand go at once', async () => {
+  test('the files of a push that is expired on request are removed at once', async () => {
     const { id } = await pushFile('aa1')
     await opened.store.pushes.expirePush({ id, visit: VISIT })
     await opened.store.files.removeDue()
     expect(await has('aa1')).toBe(false)
   })
 
-  test('the files of a last view stay for its grants, and go with a deletion', async () => {
+  test('the files of a last view stay until its grants end or the push is deleted', async () => {
     const [first, second] = [
       await pushFile('aa1', { expireAfterViews: 1 }),
       await pushFile('aa2', { expireAfterViews: 1 }),
@@ -127,7 +127,7 @@ export function describeFilesOfPushes(open: OpenEngine): void {
     expect(await has('aa1')).toBe(false)
   })
 
-  test('files that ran out of time with their push go with its expiry', async () => {
+  test('the files of a push that expired by time are removed when its expiry is recorded', async () => {
     await pushFile('aa1')
     opened.clock.advance(2 * DAY)
     await opened.store.expiry.expireLapsed()

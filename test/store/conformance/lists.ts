@@ -37,7 +37,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await opened.store.health.countPushes()).toEqual({ live: 52, expired: 1 })
   })
 
-  test('what ended by its last view is listed as opened until its owner looks, and nothing else', async () => {
+  test('only a push that ended by its last view is listed as opened, until its owner looks', async () => {
     const { store } = opened
     const opens = async () => (await store.lists.listOpened(ownerId)).map((one) => one.push.id)
     const [used, twice, timed] = [
@@ -56,7 +56,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await store.lists.listOpened(ownerId + 1)).toEqual([])
   })
 
-  test('counts what was opened since the owner looked, among the newest of the live and of the ended ones', async () => {
+  test('pushes opened since the owner looked are counted among the newest live and ended ones', async () => {
     const { store } = opened
     const count = () => store.lists.countUnseen(ownerId)
     const [live, used, old] = [await push(), await push({ expireAfterViews: 1 }), await push()]
@@ -91,7 +91,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await before(ids[0], true)).toEqual(ids.slice(1, 2))
   })
 
-  test('all lapsed pushes of one owner can be written down, whatever else is due', async () => {
+  test('all lapsed pushes of one owner can be recorded as expired, whatever else is due', async () => {
     const own = await Promise.all(Array.from({ length: 130 }, () => push()))
     const other = await storePush(opened)
     const later = await push({ expiresAt: opened.clock.now() + 9 * DAY })
@@ -102,7 +102,7 @@ export function describeLists(open: OpenEngine): void {
     expect((await opened.store.pushes.findPush(other.lookup))?.expiredOn).toBeNull()
   })
 
-  test('the next to run out of time is known, whatever was made or ended meanwhile', async () => {
+  test('the next push to expire by time is found after any mix of creates and ends', async () => {
     const { store, clock } = opened
     const start = clock.now()
     expect(await store.expiry.findNextLapse()).toBeNull()
@@ -116,7 +116,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await store.expiry.findNextLapse()).toBeNull()
   })
 
-  test('a log is oldest first, fifty a page, and the same in pieces', async () => {
+  test('a log is oldest first, in pages of fifty, and equals the log read in pieces', async () => {
     const { id, lookup } = await storePush(opened, { expireAfterViews: 200 })
     const other = await push()
     for (let n = 0; n < 60; n += 1) await view(opened, n % 20 === 0 ? other : { id })
@@ -138,7 +138,7 @@ export function describeLists(open: OpenEngine): void {
     expect((await Array.fromAsync(audit.readAll({ id }))).flat()).toEqual(pages.flat())
   })
 
-  test('of failures, looks of the owner and edits the first are entries, and later ones are counted with the latest', async () => {
+  test('the first failures, owner views and edits are entries; later ones are counted, with the latest of each', async () => {
     const { store, clock } = opened
     const owner = await store.accounts.findById(ownerId)
     const { id, lookup } = await push({ expireAfterViews: 9, passphraseRequired: true })
@@ -167,7 +167,7 @@ export function describeLists(open: OpenEngine): void {
     expect((await Array.fromAsync(store.audit.readAll({ id }))).flat()).toEqual([])
   })
 
-  test('an idempotency key makes one push, forgets its answer with it, and lapses', async () => {
+  test('an idempotency key makes one push, loses its answer when the push ends, and lapses', async () => {
     const { store, clock } = opened
     const lookup = Buffer.alloc(32, 9)
     const idempotency = { lookup, lapsesAt: clock.now() + DAY, answer: Buffer.alloc(88, 3) }
@@ -184,7 +184,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await store.idempotencyKeys.removeLapsed()).toBe(0)
   })
 
-  test('an address has room for so many live pushes, however they race', async () => {
+  test('an address has a limited number of live pushes, however creates race', async () => {
     const limits = { pushes: 2, bytes: 0 }
     const share = { addresses: [Buffer.alloc(16, 1)] as [Buffer], bytes: 1, limits }
     const tries = await Promise.allSettled([1, 2, 3, 4].map(() => storePush(opened, {}, { share })))

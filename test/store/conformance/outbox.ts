@@ -62,7 +62,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await opened.store.outbox.countOf(ann)).toEqual({ waiting: 0, failed: 0 })
   })
 
-  test('an event is for the webhooks of its owner that ask for it, and for those of the administrators', async () => {
+  test('an event goes to the owner’s webhooks that subscribe to it, and to those of the administrators', async () => {
     const asked = await hook()
     await hook({ events: ['push.locked', 'push.used_up'] })
     await hook({ accountId: bob })
@@ -82,7 +82,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await take()).toBeNull()
   })
 
-  test('a start makes due what waits after a failed try, and leaves a try that is under way', async () => {
+  test('a start makes messages due that failed before, except those being tried', async () => {
     await hook()
     await open1()
     const tried = await taken()
@@ -99,7 +99,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect((await taken()).id).toBe(tried.id)
   })
 
-  test('webhooks whose last try failed are counted by host and reason, until they are delivered to or removed', async () => {
+  test('failing webhooks are counted by host and reason, until a delivery succeeds or they are removed', async () => {
     const { webhooks, health } = opened.store
     const [one, two, three] = [
       await hook(),
@@ -117,7 +117,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await health.listFailingWebhooks()).toEqual([{ host: 'hook.example', error: FAILED, count: 1 }])
   })
 
-  test('what was told while the clock was ahead, and what is told after it, goes out once the clock was set right', async () => {
+  test('messages queued while the clock was ahead, and later ones, are sent once it is corrected', async () => {
     const { clock } = opened
     await hook()
     clock.set(clock.now() + 30 * DAY)
@@ -134,7 +134,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(due.map(({ at }) => at)).toEqual([clock.now(), clock.now()])
   })
 
-  test('an account gets mail of the events that it wishes, and of no others, up to a limit', async () => {
+  test('an account gets mail about the events that it chose, up to a limit', async () => {
     const { preferences, accounts } = opened.store
     await preferences.keep({ accountId: ann, mailEvents: ',push.opened,push.locked,' })
     await preferences.keep({ accountId: bob, mailEvents: ',push.used_up,' })
@@ -169,7 +169,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await take()).toBeNull()
   })
 
-  test('a leased message, or one for a busy receiver, is not taken again before its lease ends', async () => {
+  test('a leased message, or one for a busy receiver, is not leased again before the lease ends', async () => {
     const { id } = await hook()
     await open1()
     expect(await take([id])).toBeNull()
@@ -182,7 +182,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await taken()).toMatchObject({ id: first?.id, at: first?.at, body: first?.body, tries: 2 })
   })
 
-  test('a delivered message is gone, and the webhook tells when that was', async () => {
+  test('a delivered message is deleted, and the webhook shows the time of the delivery', async () => {
     const { id } = await hook()
     await open1()
     await settle(await taken(), FAILED)
@@ -199,7 +199,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await opened.store.outbox.findNextDue()).toBeNull()
   })
 
-  test('a receiver that fails is tried after growing pauses, with all that waits for it, and then all of that at once', async () => {
+  test('a failing receiver is retried with backoff for all of its messages, which are all due once one arrives', async () => {
     await hook()
     await open1()
     const other = await hook({ accountId: bob })
@@ -231,7 +231,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect((await opened.store.webhooks.listWebhooks(ann))[0]).toMatchObject({ id, waiting: 0 })
   })
 
-  test('after a day a message is given up, its body is gone, and it counts as failed for a week', async () => {
+  test('a message is given up after a day, loses its body, and counts as failed for a week', async () => {
     await hook()
     await open1()
     await settle(await taken(), FAILED)
@@ -245,7 +245,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await counts()).toEqual({ waiting: 0, failed: 0 })
   })
 
-  test('so many messages wait for one webhook and no more', async () => {
+  test('the number of messages that wait for one webhook is limited', async () => {
     await hook({ events: ['push.opened', 'push.used_up'] })
     const one = await storePush(
       opened,
@@ -269,7 +269,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await opened.store.outbox.countOf(ann)).toEqual({ waiting: MOST_WEBHOOKS - 1, failed: 0 })
   })
 
-  test('with an account its webhooks and messages go', async () => {
+  test('removing an account removes its webhooks and messages', async () => {
     await hook()
     const forAll = await hook({ accountId: null })
     await open1()
@@ -280,7 +280,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await take()).toBeNull()
   })
 
-  test('what was committed waits across a restart', async () => {
+  test('committed messages wait across a restart', async () => {
     await hook()
     await open1()
     await opened.reopen()
@@ -288,7 +288,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(opened.clock.now() + HOUR).toBeGreaterThan(0)
   })
 
-  test('an end of a push leaves its events in the outbox', async () => {
+  test('a push that ends leaves its events in the outbox', async () => {
     await hook()
     const one = await push()
     await view(opened, one)

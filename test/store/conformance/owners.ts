@@ -34,7 +34,7 @@ export function describeOwners(open: OpenEngine): void {
       edit: { ...NOTHING, ...limits },
     })
 
-  test('an edit changes labels and limits in one step, is audited, and lasts', async () => {
+  test('an edit changes labels and limits in one step, is audited, and survives a restart', async () => {
     const { id, lookup } = await push({ expireAfterDays: 7, expiresAt: opened.clock.now() + 7 * DAY })
     const changed = { name: Buffer.from('after'), note: Buffer.from('why') }
     const edited = await edit(id, { expireAfterDays: 2, expireAfterViews: 3, labels: changed })
@@ -51,7 +51,7 @@ export function describeOwners(open: OpenEngine): void {
     expect((await opened.store.pushes.findPush(lookup))?.expiredOn).toBe(found?.expiresAt ?? 0)
   })
 
-  test('a refused edit changes nothing, and neither does one to the present values', async () => {
+  test('a refused edit changes nothing, and neither does one to the same values', async () => {
     const { id, lookup } = await push()
     const before = await opened.store.pushes.findPush(lookup)
     const changed = { name: Buffer.from('after') }
@@ -98,7 +98,7 @@ export function describeOwners(open: OpenEngine): void {
     expect(await readKinds(opened, own[2]?.id ?? 0)).toEqual(['creation', 'expire'])
   })
 
-  test('facts and texts of all pushes of a list come in pieces, newest first', async () => {
+  test('facts and texts of all pushes of a list are read in pieces, newest first', async () => {
     const ids: number[] = []
     for (let n = 0; n < 3; n += 1) ids.unshift((await push()).id)
     await storePush(opened)
@@ -122,7 +122,7 @@ export function describeOwners(open: OpenEngine): void {
     expect(await lists.countOwned(ownerId)).toEqual({ live: 2, expired: 1 })
   })
 
-  test('a list by ids has their order, and nothing of others', async () => {
+  test('a list by ids has the order of the ids, and no push of another owner', async () => {
     const [one, two] = [await push(), await push()]
     const other = await storePush(opened, {}, { labels })
     const ids = [one.id, other.id, 999, two.id]
@@ -130,7 +130,7 @@ export function describeOwners(open: OpenEngine): void {
     expect(listed.map(({ push: { id } }) => id)).toEqual([one.id, two.id])
   })
 
-  test('the views that an owner has seen are stored, and only the owner can change that', async () => {
+  test('the number of views that an owner has seen is stored, and only the owner changes it', async () => {
     const { id } = await push()
     const seen = async () => (await opened.store.lists.findLabels(id))?.seenViews
     await view(opened, { id })
@@ -143,7 +143,7 @@ export function describeOwners(open: OpenEngine): void {
     expect(await seen()).toBe(2)
   })
 
-  test('a page until a moment leaves out newer pushes', async () => {
+  test('a page up to a given time leaves out newer pushes', async () => {
     const old = [await push(), await push()]
     const until = opened.clock.now()
     opened.clock.advance(1)

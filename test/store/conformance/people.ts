@@ -21,7 +21,7 @@ export function describePeople(open: OpenEngine): void {
     return { emails: people.map(({ email }) => email), total }
   }
 
-  test('accounts are listed by address, 25 a page, with the number of all', async () => {
+  test('accounts are listed by address, 25 a page, with their total number', async () => {
     const emails = Array.from({ length: 30 }, (_, n) => `p${String(n).padStart(2, '0')}@example.org`)
     for (const email of emails.toReversed()) await add(email)
     expect(await list()).toEqual({ emails: emails.slice(0, 25), total: 30 })
@@ -37,7 +37,7 @@ export function describePeople(open: OpenEngine): void {
     expect(await list('nobody')).toEqual({ emails: [], total: 0 })
   })
 
-  test('the last sign-in stays known after the session has ended, and after a restart', async () => {
+  test('the last sign-in is kept after the session has ended, and after a restart', async () => {
     const { id } = await add('ann@example.org')
     const lastSignIn = async () =>
       (await opened.store.people.listPeople({ search: '', pageNumber: 1 })).people[0]?.lastSignInAt
@@ -52,7 +52,7 @@ export function describePeople(open: OpenEngine): void {
     expect(await lastSignIn()).toBe(at)
   })
 
-  test('live pushes of the account alone are measured, also when there are very many', async () => {
+  test('only the account’s own live pushes are measured, even very many', async () => {
     const ann = await add('ann@example.org')
     const bob = await add('bob@example.org')
     const store = (ownerId: number) => storePush(opened, { ownerId }, { labels: LABELS })

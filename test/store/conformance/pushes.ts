@@ -64,7 +64,7 @@ export function describePushes(open: OpenEngine): void {
     expect((await pushes.findPush(stored.lookup))?.lastViewedAt).toBe(opened.clock.now())
   })
 
-  test('a row refuses a text of a visit that is longer than the rule allows', async () => {
+  test('a row refuses a visit with a text beyond its maximum length', async () => {
     const { id } = await storePush(opened)
     const claim = (texts: object) =>
       opened.store.pushes.claimView({ id, visit: { ...VISIT, ...texts }, lookBy: null })
@@ -91,7 +91,7 @@ export function describePushes(open: OpenEngine): void {
     expect(await kindsOf(id)).toEqual(['creation'])
   })
 
-  test("an owner's own look is audited and not counted, and anybody else's is counted", async () => {
+  test("an owner's view is audited but not counted, and any other view is counted", async () => {
     const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
     const owner = await opened.store.accounts.addAccount(account)
     const other = await opened.store.accounts.addAccount({ ...account, email: 'bob@example.org' })
@@ -102,7 +102,7 @@ export function describePushes(open: OpenEngine): void {
     expect(await kindsOf(id)).toEqual(['creation', 'owner_view', 'view'])
   })
 
-  test('every look at an anonymous push counts', async () => {
+  test('every view of an anonymous push counts', async () => {
     const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
     const lookBy = await opened.store.accounts.addAccount(account)
     const { id } = await storePush(opened)
@@ -110,7 +110,7 @@ export function describePushes(open: OpenEngine): void {
     expect(claimed?.push.views).toBe(1)
   })
 
-  test('an expiry by time is recorded by the sweeper alone, with the time at which it was due', async () => {
+  test('only the sweeper records an expiry by time, dated when it was due', async () => {
     const asked = await storePush(opened)
     const swept = await storePush(opened)
     opened.clock.advance(3 * DAY)
@@ -122,7 +122,7 @@ export function describePushes(open: OpenEngine): void {
     expect(await kindsOf(swept.id)).toEqual(['creation'])
   })
 
-  test('a push that did not say whether viewers may delete it keeps that', async () => {
+  test('a push that leaves deletable_by_viewer open is stored as open', async () => {
     const { lookup } = await storePush(opened, { deletableByViewer: null })
     expect((await opened.store.pushes.findPush(lookup))?.deletableByViewer).toBeNull()
   })
@@ -180,7 +180,7 @@ export function describePushes(open: OpenEngine): void {
   describe('wrong passphrases', () => {
     const refuse = (id: number) => opened.store.pushes.refusePassphrase({ id, visit: VISIT, maxTries: 3 })
 
-    test('expire a push that viewers may delete with the last that is allowed, however they race', async () => {
+    test('expire a push that viewers may delete with the last allowed one, however they race', async () => {
       const { id, lookup } = await storePush(opened, { passphraseRequired: true })
       const { claimPlain } = opened.store.pushes
       const missing = await claimPlain({ lookup, visit: VISIT, lookBy: null, open: () => null })

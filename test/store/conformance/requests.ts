@@ -60,7 +60,7 @@ export function describeRequests(open: OpenEngine): void {
     expect(await look(second)).toEqual(second)
   })
 
-  test('an answer is the push of the owner, and tells that it arrived in the same commit', async () => {
+  test('an answer is a push of the owner, and queues its event in the same commit', async () => {
     const request = await ask({ maxAnswers: 2 })
     const { ownerId } = await answer(request)
     expect(ownerId).toBe(ann)
@@ -75,7 +75,7 @@ export function describeRequests(open: OpenEngine): void {
     expect(listed?.labels.request).toEqual(TOKEN)
   })
 
-  test('twenty answers at once to one that takes three: three', async () => {
+  test('twenty concurrent answers to a request for three create three pushes', async () => {
     const request = await ask({ maxAnswers: 3 })
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => outcome(answer(request))))
     expect(outcomes.filter((one) => one === 'stored')).toHaveLength(3)
@@ -83,7 +83,7 @@ export function describeRequests(open: OpenEngine): void {
     expect(await countPushes()).toBe(3)
   })
 
-  test('a reservation holds an answer until it is stored or freed, and twenty at once get one', async () => {
+  test('a reservation holds an answer until it is stored or freed; of twenty concurrent ones, one succeeds', async () => {
     const request = await ask()
     const reserved = await Promise.all(Array.from({ length: 20 }, () => reserveOr(request)))
     const [reservation = null, ...others] = reserved.filter((one) => typeof one === 'number')
@@ -99,7 +99,7 @@ export function describeRequests(open: OpenEngine): void {
     expect(await reserve(request)).toBeNull()
   })
 
-  test('a reservation lapses after ten minutes; who comes later than that takes what is left', async () => {
+  test('a reservation lapses after ten minutes; a late answer still takes a free place', async () => {
     const request = await ask()
     const slow = await reserve(request)
     opened.clock.advance(10 * MINUTE - 1)
@@ -113,7 +113,7 @@ export function describeRequests(open: OpenEngine): void {
     expect(await outcome(answer(request, slow))).toBe('gone')
   })
 
-  test('closing and the end of its time end it at once, whatever is reserved', async () => {
+  test('a request ends at once when it is closed or expires, whatever is reserved', async () => {
     const request = await ask({ maxAnswers: 5 })
     const reservation = await reserve(request)
     expect(await requests().closeRequest({ id: request.id, accountId: ann + 1 })).toBeNull()
@@ -132,7 +132,7 @@ export function describeRequests(open: OpenEngine): void {
     expect(await countPushes()).toBe(0)
   })
 
-  test('one that was made while the clock was ahead takes nothing', async () => {
+  test('a request created while the clock was ahead accepts nothing', async () => {
     const request = await ask({
       createdAt: opened.clock.now() + 2 * DAY,
       expiresAt: opened.clock.now() + 3 * DAY,
@@ -141,7 +141,7 @@ export function describeRequests(open: OpenEngine): void {
     expect(await outcome(answer(request))).toBe('gone')
   })
 
-  test('a disabled account takes no answers, one that begins anew or is removed has no requests', async () => {
+  test('a disabled account gets no answers; an account that was reset or removed has no requests', async () => {
     const request = await ask()
     await opened.store.accounts.setDisabled({ id: ann, disabled: true })
     expect(await look(request)).toMatchObject({ closedAt: expect.any(Number) })
@@ -162,7 +162,7 @@ export function describeRequests(open: OpenEngine): void {
     expect(await outcome(answer(other))).toBe('not_found')
   })
 
-  test('five wrong passphrases within a minute are counted, and the last of all closes it', async () => {
+  test('five wrong passphrases are counted in a minute, and the last allowed in total closes the request', async () => {
     const request = await ask()
     const refuse = async (maxTries: number) =>
       (await requests().refusePassphrase({ id: request.id, maxTries }))?.outcome
@@ -191,7 +191,7 @@ export function describeRequests(open: OpenEngine): void {
     expect(await outcome(answer(request, null, { share: { ...share, limits: NO_LIMITS } }))).toBe('stored')
   })
 
-  test('what ended long ago is purged with its reservations, and its answers stay', async () => {
+  test('a request that ended long ago is purged with its reservations; its answers stay', async () => {
     const [old, young, lapsed] = [await ask(), await ask(), await ask({ expiresAt: opened.clock.now() + 1 })]
     await answer(old)
     await reserve(young)

@@ -28,14 +28,14 @@ async function* whole() {
   yield Buffer.from('new')
 }
 
-test('a write that fails removes what it wrote, and not the file that was there', async () => {
+test('a failed write removes its own bytes, not an existing file', async () => {
   write('abc')
   await expect(createDiskFiles(folder).put('abc', failing())).rejects.toThrow('the source failed')
   expect(names()).toEqual(['abc'])
   expect(read('abc')).toBe('of another write')
 })
 
-test('a write that cannot begin removes nothing, not even what another write has begun', async () => {
+test('a write that cannot begin removes nothing, not even another unfinished write', async () => {
   write('abc')
   write('abc.part')
   await expect(createDiskFiles(folder).put('abc', whole())).rejects.toThrow('EEXIST')
@@ -43,7 +43,7 @@ test('a write that cannot begin removes nothing, not even what another write has
   expect(read('abc.part')).toBe('of another write')
 })
 
-test('a write that fails once it has its name leaves nothing', async () => {
+test('a write that fails after its rename leaves nothing', async () => {
   listenAtSteps((step) => {
     if (step === 'after a file was renamed') throw new Error('the disk failed')
   })

@@ -63,7 +63,7 @@ async function pushFile(store: TestStore, id: string, changes: Parameters<typeof
 const other = (where: Where): Where => (where === 'disk' ? 'bucket' : 'disk')
 
 test.each<Where>(['disk', 'bucket'])(
-  'a start beside the files of live pushes on the %s is refused until they are over',
+  'a start with another location is refused while live pushes have files on the %s',
   async (where) => {
     const store = await open(where)
     const push = await pushFile(store, 'aa1')
@@ -78,7 +78,7 @@ test.each<Where>(['disk', 'bucket'])(
   },
 )
 
-test('files that can still be downloaded after a last view keep their place too', async () => {
+test('files that can still be downloaded after a last view keep their location too', async () => {
   const store = await open('disk')
   await view(store, await pushFile(store, 'aa1', { expireAfterViews: 1 }))
   await expect(open('bucket')).rejects.toThrow(
@@ -97,7 +97,7 @@ test('a restart finds its files in the bucket, and another bucket is refused', a
   await expect(open({ prefix: 'elsewhere/' })).rejects.toThrow(LACKS)
 })
 
-test('another bucket is taken when it holds one of the files that are needed', async () => {
+test('another bucket is accepted if it holds one of the needed files', async () => {
   await pushFile(await open({ prefix: 'old/' }), 'aa1')
   await pushFile(await open({ prefix: 'old/' }), 'aa2')
   await expect(open({ prefix: 'new/' })).rejects.toThrow(LACKS)
@@ -113,7 +113,7 @@ test('another bucket is taken when it holds one of the files that are needed', a
   await expect(open({ prefix: 'old-too/' })).rejects.toThrow(LACKS)
 })
 
-test('a file in a bucket that a download reads is removed after it', async () => {
+test('a file in a bucket is removed after a running download has ended', async () => {
   const opened = await open({ prefix: 'read/' })
   const { store } = opened
   const push = await pushFile(opened, 'aa1')
@@ -128,7 +128,7 @@ test('a file in a bucket that a download reads is removed after it', async () =>
   expect(bucket.listKeys().filter((key) => key.endsWith('/aa1') && key.startsWith('read/'))).toEqual([])
 })
 
-test('a prefix that was left before is refused like a new one while files are needed in the other', async () => {
+test('a former prefix is refused like a new one while the present one has needed files', async () => {
   const [one, two] = [{ prefix: 'one/' }, { prefix: 'two/' }]
   const store = await open(one)
   const push = await pushFile(store, 'aa1')
@@ -152,7 +152,7 @@ test('another prefix is refused while a file can still be downloaded after a las
   await open({ prefix: 'four/' })
 })
 
-test('a bucket that lost its files is the place all the same, after several starts', async () => {
+test('a bucket that lost its files stays the location, after several starts', async () => {
   await pushFile(await open('bucket'), 'aa1')
   for (const key of bucket.listKeys()) if (key.endsWith('/aa1')) bucket.remove(key)
   for (const _ of [1, 2, 3])

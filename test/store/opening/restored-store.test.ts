@@ -102,7 +102,7 @@ async function endAll({ now = clock.now() } = {}): Promise<number> {
   }
 }
 
-test('it tells what it holds, and which pushes can still be opened', async () => {
+test('it reports its content, and which pushes can still be opened', async () => {
   await fillAndCopy()
   const store = open()
   const content = await store.read(START + 2000)
@@ -113,7 +113,7 @@ test('it tells what it holds, and which pushes can still be opened', async () =>
   store.close()
 })
 
-test('what was live comes back as lost, with an entry in its log; what had ended stays as it was', async () => {
+test('a live push is restored as lost, with a log entry; an ended one stays unchanged', async () => {
   const { owner, viewed, lapsing, ended, anonymous } = await fillAndCopy()
   clock.advance(2000)
   expect(await endAll()).toBe(2)
@@ -140,7 +140,7 @@ test('what was live comes back as lost, with an entry in its log; what had ended
   await close()
 })
 
-test('logs go on after a restore: a later visit finds its place in them', async () => {
+test('logs continue after a restore: a later visit is appended', async () => {
   const { viewed } = await fillAndCopy()
   await endAll()
   const { store, close } = await serveCopy()
@@ -150,7 +150,7 @@ test('logs go on after a restore: a later visit finds its place in them', async 
   await close()
 })
 
-test('thousands of pushes end in steps, and a second round finds nothing to do', async () => {
+test('thousands of pushes are expired in steps, and a second run finds nothing to do', async () => {
   const opened = await openTestStore({ dataDir, clock })
   await Promise.all(Array.from({ length: 1_234 }, () => storePush(opened)))
   await opened.store.close()
@@ -179,7 +179,7 @@ test('the first start after an old backup does not doubt the clock', async () =>
   await close()
 })
 
-test('API tokens are revoked when that is wished', async () => {
+test('API tokens are revoked on request', async () => {
   await fillAndCopy()
   const store = open()
   store.revokeApiTokens()
@@ -193,7 +193,7 @@ test('no file beside the database is left', async () => {
   expect(readdirSync(folder).sort()).toEqual(['copy.db', 'data', 'new.db'])
 })
 
-test('the database of a server itself is restored like a backup: what opens something stays behind', async () => {
+test('the database of a server itself is restored like a backup, without what opens a push', async () => {
   const { viewed } = await fill()
   copyFileSync(join(dataDir, 'oncebox.db'), from)
   edit(from, (database) => {
@@ -218,7 +218,7 @@ test('the database of a server itself is restored like a backup: what opens some
   restored.close()
 })
 
-test('of a backup with tables, triggers and views of its own only the rows are taken', async () => {
+test('only the rows of a backup are restored, not its own tables, triggers and views', async () => {
   await fillAndCopy()
   edit(from, (database) => {
     database.run('CREATE TRIGGER spy AFTER INSERT ON pushes BEGIN DELETE FROM accounts; END')
@@ -250,7 +250,7 @@ test.each([
 })
 
 test.each(['9223372036854775807', '-1'])(
-  'a last use at %s, which is no time, does not come back',
+  'a last use at %s, which is no time, is not restored',
   async (mark) => {
     await fillAndCopy()
     edit(from, (database) => database.run(`UPDATE instance SET clock_mark = ${mark}`))
@@ -277,7 +277,7 @@ test.each([
   expect(open).toThrow('cannot be restored')
 })
 
-test('a database that is cut off, or whose pages were altered, is refused', async () => {
+test('a truncated or altered database is refused', async () => {
   await fillAndCopy()
   const whole = readFileSync(from)
   truncateSync(from, whole.length - 5000)
@@ -288,7 +288,7 @@ test('a database that is cut off, or whose pages were altered, is refused', asyn
   expect(open).toThrow('cannot be restored')
 })
 
-test('rows with a value that they cannot have are left out and counted, with what belongs to them', async () => {
+test('rows with an invalid value are left out and counted, with their dependent rows', async () => {
   makeDatabase(from)
   edit(from, (database) => {
     database.run("UPDATE pushes SET kind = 'cake' WHERE id = 2")
@@ -305,7 +305,7 @@ test('rows with a value that they cannot have are left out and counted, with wha
   database.close()
 })
 
-test('keys fit or are refused with both fingerprints', async () => {
+test('a wrong key is refused with both fingerprints', async () => {
   await fillAndCopy()
   const store = open()
   store.requireKeys(keysOf(readFileSync(join(dataDir, 'instance.key'), 'utf8')))
@@ -315,7 +315,7 @@ test('keys fit or are refused with both fingerprints', async () => {
 
 const keysOf = (text: string) => ({ keyring: parseKeyFile(text), keyFile: 'the.key' })
 
-test('the numbers of events go on at the time of the restore, and none from before it is taken for a later one', async () => {
+test('event numbers continue at the time of the restore, so that no earlier one is reused', async () => {
   const { owner } = await fill()
   const before = await openTestStore({ dataDir, clock })
   await before.store.accounts.addAccount({ email: 'bob@example.org', passwordHash: 'x', isAdmin: false })

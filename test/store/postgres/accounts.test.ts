@@ -48,7 +48,7 @@ postgres.describe('two nodes', () => {
   const addSession = (node: PostgresNode, hash: Buffer, tested = 'x') =>
     untilDone(() => node.sessions.addSession({ accountId: id, hash, visit: VISIT, tested }))
 
-  test('an address gets one account, and every other node gets a conflict', async () => {
+  test('create one account for an address, and the other node gets a conflict', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const account = { email: `${round}@example.org`, passwordHash: 'x', isAdmin: false }
       const tries = await onBoth(async (node) => (await node.accounts.addAccount(account)).email)
@@ -132,7 +132,7 @@ postgres.describe('two nodes', () => {
     expect(await belongings()).toEqual([])
   })
 
-  test('of two administrators who stop each other on two nodes, one remains', async () => {
+  test('of two administrators who disable each other on two nodes, one remains', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const other = (await add(`${round}@example.org`, true)).id
       const change = (n: number) => ({ id: n % 2 === 0 ? id : other })
@@ -164,7 +164,7 @@ postgres.describe('two nodes', () => {
     }
   })
 
-  test('there is one first administrator, though each node made a setup link', async () => {
+  test('there is one first administrator, although each node made a setup link', async () => {
     await opened.query('DELETE FROM accounts')
     const setup = (n: number): NewAccountLink => ({
       ...{ hash: hashOf(n), purpose: 'setup', ...BY_SERVER, accountId: null, isAdmin: true },
@@ -178,7 +178,7 @@ postgres.describe('two nodes', () => {
     expect(await nodes[1].accountLinks.findLink(hashOf(1))).toBeNull()
   })
 
-  test('each of the latest setup links works, and only so many are kept', async () => {
+  test('each of the latest setup links works, and their number is limited', async () => {
     await opened.query('DELETE FROM accounts')
     for (let n = 0; n < 30; n += 1) {
       const link = {
@@ -197,7 +197,7 @@ postgres.describe('two nodes', () => {
     expect(found.slice(20).every((link) => link?.purpose === 'setup')).toBe(true)
   })
 
-  test('of links for the same address that two nodes make at once, one is left', async () => {
+  test('of concurrent links for the same address, one is left', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const invite = (n: number): NewAccountLink => ({
         ...{ hash: hashOf(n), purpose: 'invite', ...BY_SERVER, accountId: null, email: 'bob@example.org' },
@@ -207,7 +207,7 @@ postgres.describe('two nodes', () => {
     }
   })
 
-  test('a code of the second factor, and a recovery code, work on one node', async () => {
+  test('a code of the second factor, and a recovery code, work on one node only', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const hash = hashOf(round)
       const factor = { accountId: id, sealedSecret: Buffer.alloc(50), step: 10, recoveryHashes: [hash] }
@@ -233,7 +233,7 @@ postgres.describe('two nodes', () => {
     }
   })
 
-  test('a session that ends takes along what it was about to make', async () => {
+  test('an ended session creates nothing, even in a request under way', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       await addSession(nodes[0], hashOf(round), round === 0 ? 'x' : `${round - 1}`)
       const [session = null] = (await nodes[0].sessions.listSessions(id)).map((one) => one.id)
@@ -274,7 +274,7 @@ postgres.describe('two nodes', () => {
     expect(await opened.query('SELECT 1 FROM sessions')).toHaveLength(4)
   })
 
-  test('nothing of an account is left, and its pushes go in steps', async () => {
+  test('a removed account leaves nothing, and its pushes are removed in steps', async () => {
     await addSession(nodes[0], hashOf(1))
     const token = { name: 'laptop', prefix: '', hash: hashOf(1), session: null, mail: null }
     await nodes[0].apiTokens.addApiToken({ accountId: id, ...token })
@@ -298,7 +298,7 @@ postgres.describe('two nodes', () => {
     expect(await opened.query('SELECT 1 FROM files_due WHERE at IS NOT NULL')).toHaveLength(251)
   })
 
-  test('a push is created while its owner signs in, and none is left of an account that is removed meanwhile', async () => {
+  test('a push is created while its owner signs in, and a removed account leaves no push created meanwhile', async () => {
     const clock = opened.clock
     const push = (node: PostgresNode) => untilDone(() => storePush({ store: node, clock }, { ownerId: id }))
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -319,7 +319,7 @@ postgres.describe('two nodes', () => {
     expect(await opened.query('SELECT 1 FROM pushes')).toHaveLength(ROUNDS + 10 - refused.length)
   })
 
-  test('a reset makes the pushes of the account anonymous, and their labels go', async () => {
+  test('a reset makes the pushes of the account anonymous and deletes their labels', async () => {
     await insertPushes(id, { count: 3, entries: 1 })
     await nodes[0].accountLinks.addLink({ hash: hashOf(1), purpose: 'reset', ...BY_SERVER, accountId: id })
     await nodes[1].accountLinks.useLink({ hash: hashOf(1), email: '', passwordHash: 'y' })
@@ -349,7 +349,7 @@ postgres.describe('two nodes', () => {
     }
   })
 
-  test('addresses are listed in the order of their bytes, and a character that no address has finds none', async () => {
+  test('addresses are sorted by their bytes, and a character that no address has finds none', async () => {
     for (const email of ['Ä@example.org', 'a-b@example.org', 'ab@example.org', 'z@example.org'])
       await add(email.toLowerCase())
     const { people } = await nodes[1].people.listPeople({ search: '', pageNumber: 1 })

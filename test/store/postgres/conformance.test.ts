@@ -34,7 +34,7 @@ async function openWithBucket(): Promise<OpenedEngine> {
 }
 
 postgres.describe('PostgreSQL', () => {
-  test('opens an empty database, and again what it made there', async () => {
+  test('opens an empty database, and reopens it with its tables', async () => {
     const opened = await openEngine()
     await opened.reopen()
     await opened.close()

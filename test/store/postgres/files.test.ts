@@ -99,7 +99,7 @@ async function pushFile(store: OpenedStore, id: string, changes: Parameters<type
 }
 
 postgres.describe('files in one bucket', () => {
-  test('are served and removed by every node, whichever stored them', async () => {
+  test('are served and removed by every node, whichever node stored them', async () => {
     const [first, second] = [await makeNode('one').open(), await makeNode('two').open()]
     const push = await pushFile(first, 'aa1')
     expect(await second.files.has({ id: 'aa1', size: SIZE })).toBe(true)
@@ -109,7 +109,7 @@ postgres.describe('files in one bucket', () => {
     expect(await first.files.has({ id: 'aa1', size: SIZE })).toBe(false)
   })
 
-  test('of many that are due, each is removed once, however many nodes remove them at once', async () => {
+  test('are removed once each, however many nodes remove them at once', async () => {
     const nodes = [await makeNode('one').open(), await makeNode('two').open()]
     let round = 0
     // Removing them all may take longer than a busy machine lets a change wait: then others are removed.
@@ -129,7 +129,7 @@ postgres.describe('files in one bucket', () => {
     })
   }, 300_000)
 
-  test('of an upload that could not be given up, because the database failed, go with the next ones', async () => {
+  test('of an upload that could not be given up, because the database failed, are removed with the next ones', async () => {
     const store = await makeNode('one').open()
     await store.files.keepFile('aa1', sealed())
     await query('ALTER TABLE files_due ADD CONSTRAINT refused CHECK (false) NOT VALID')
@@ -138,7 +138,7 @@ postgres.describe('files in one bucket', () => {
     expect(await store.files.removeDue()).toBe(1)
   })
 
-  test('whose reading ended while the database failed go once it works again', async () => {
+  test('whose download ended while the database failed are removed once it works again', async () => {
     const store = await makeNode('one').open()
     const push = await pushFile(store, 'aa1')
     const file = await store.files.open('aa1')
@@ -224,7 +224,7 @@ postgres.describe('files in one bucket', () => {
     await expect(elsewhere).rejects.toThrow(/^The node one serves .* in the bucket .*the same --files-url/)
   }, 300_000)
 
-  test('keep nodes from returning to a former bucket while a node serves or files are needed', async () => {
+  test('prevent a return to a former bucket while a node serves or files are needed', async () => {
     const place = { ...ours().place, prefix: `left${prefix}/` }
     const left = { ...ours(), place }
     const [one, two] = [makeNode('one'), makeNode('two')]
@@ -314,7 +314,7 @@ postgres.describe('files on a disk', () => {
 })
 
 postgres.describe('nodes that expire and purge at once', () => {
-  test('end each push once, at the time it was due, and leave nothing of it', async () => {
+  test('expire each push once, dated when it was due, and leave nothing of it', async () => {
     const nodes = [patient(await makeNode('one').open()), patient(await makeNode('two').open())] as const
     const share = { addresses: [Buffer.alloc(16, 1)] as [Buffer], bytes: 1, limits: { pushes: 0, bytes: 0 } }
     // A few at a time: one that had waited for too long would be in doubt.
@@ -372,7 +372,7 @@ postgres.describe('nodes that expire and purge at once', () => {
     expect(await query('SELECT * FROM push_secrets')).toHaveLength(0)
   })
 
-  test('a log that is too long for one step is purged with its push', async () => {
+  test('purge a log that is too long for one step with its push', async () => {
     const store = await makeNode('one').open()
     const { id } = await storePush({ store, clock }, { expireAfterViews: 5 })
     await store.pushes.expirePush({ id, visit: VISIT })

@@ -40,7 +40,7 @@ function typeOf(column: SQLiteColumn): string | undefined {
 }
 
 postgres.describe('migrations of PostgreSQL', () => {
-  test('build the tables and columns that the program knows, and no others', async () => {
+  test('create exactly the tables and columns that the program knows', async () => {
     const database = await postgres.newDatabase()
     const found = await withSession(database, (sql) =>
       sql.unsafe(
@@ -63,7 +63,7 @@ postgres.describe('migrations of PostgreSQL', () => {
     await database.close()
   })
 
-  test('are taken by one node, while others that start wait and then serve', async () => {
+  test('are applied by one node, while other starting nodes wait and then serve', async () => {
     const database = await postgres.newEmptyDatabase()
     const slow = [{ ...first, sql: `${first.sql}; SELECT pg_sleep(0.5)` }, ...later]
     const start = () => migrate({ connect: database.connect, migrations: slow })
@@ -72,7 +72,7 @@ postgres.describe('migrations of PostgreSQL', () => {
     await database.close()
   })
 
-  test('end a wait for a node that hangs with a sentence', async () => {
+  test('stop waiting for a hanging node with a message', async () => {
     const database = await postgres.newEmptyDatabase()
     await withSession(database, async (sql) => {
       await sql.unsafe(`SELECT pg_advisory_lock(22322573991890776)`)
@@ -92,7 +92,7 @@ postgres.describe('migrations of PostgreSQL', () => {
     await database.close()
   })
 
-  test('give up on a table that stays in use, and change nothing', async () => {
+  test('give up on a table in use, and change nothing', async () => {
     const database = await postgres.newDatabase()
     const options = { connect: database.connect, migrations: next(1), patience: 100 }
     await withSession(database, async (sql) => {
@@ -105,7 +105,7 @@ postgres.describe('migrations of PostgreSQL', () => {
     await database.close()
   })
 
-  test('by a newer program leave an older one serving where they say so', async () => {
+  test('of a newer program let an older one serve if they are marked as compatible', async () => {
     const database = await postgres.newDatabase()
     await migrate({ connect: database.connect, migrations: next(1) })
     expect(await versionOf(database)).toEqual({ version: KNOWN + 1, compatibleFrom: 1 })
@@ -115,7 +115,7 @@ postgres.describe('migrations of PostgreSQL', () => {
     await database.close()
   })
 
-  test('by a newer program keep an older one out where they break it', async () => {
+  test('of a newer program keep an older one out if they are incompatible', async () => {
     const database = await postgres.newDatabase()
     await migrate({ connect: database.connect, migrations: next(KNOWN + 1) })
     const late = migrate({ connect: database.connect })
@@ -126,7 +126,7 @@ postgres.describe('migrations of PostgreSQL', () => {
     await database.close()
   })
 
-  test('refuse a database that holds tables of something else, and leave it as it is', async () => {
+  test('refuse a database with foreign tables, and do not change it', async () => {
     const database = await postgres.newEmptyDatabase()
     await withSession(database, (sql) => sql.unsafe('CREATE TABLE public.invoices (id int)').simple())
     const wrong = migrate({ connect: database.connect })
@@ -138,7 +138,7 @@ postgres.describe('migrations of PostgreSQL', () => {
     await database.close()
   })
 
-  test('are never taken by a command beside the servers', async () => {
+  test('are never applied by a command beside the servers', async () => {
     const database = await postgres.newEmptyDatabase()
     await expect(withSession(database, requireCurrentSchema)).rejects.toThrow('Start "oncebox serve" once')
     await migrate({ connect: database.connect })

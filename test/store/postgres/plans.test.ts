@@ -168,7 +168,7 @@ function readPlans(log: string): { statement: string; plan: Plan }[] {
 }
 
 postgres.describe('the plans of PostgreSQL', () => {
-  test('read no large table from end to end, whatever the store does', async () => {
+  test('scan no large table in any statement of the store', async () => {
     const database = await postgres.newDatabase()
     const sql = database.connect(1)
     await sql.unsafe(FILL).simple()

@@ -9,7 +9,7 @@ import { usePostgres } from '../../support/use-postgres.ts'
 
 const postgres = usePostgres()
 
-postgres.describe('many at once', () => {
+postgres.describe('concurrent batches', () => {
   let opened: PostgresNodes
   beforeEach(async () => {
     opened = await openPostgresNodes(postgres)
@@ -31,7 +31,7 @@ postgres.describe('many at once', () => {
   })
   const labels = { urlToken: Buffer.from('token'), name: Buffer.from('name'), note: null, request: null }
 
-  test('of creates stores those that are allowed, with what belongs to each', async () => {
+  test('of creates store the allowed ones, each with its dependent rows', async () => {
     const [ann, bob] = [await addAccount('ann'), await addAccount('bob')]
     await opened.nodes[1].accounts.setDisabled({ id: bob.id, disabled: true })
     const share = { addresses: [Buffer.alloc(16, 1)] as [Buffer], bytes: 1, limits: { pushes: 1, bytes: 0 } }
@@ -51,7 +51,7 @@ postgres.describe('many at once', () => {
     expect(await opened.nodes[1].idempotencyKeys.findKey(keyOf(3).lookup)).toBeNull()
   })
 
-  test('of creates with a used key refuses no other create for the push that it did not store', async () => {
+  test('of creates with a used idempotency key do not count the refused push against other creates', async () => {
     const addresses: [Buffer] = [Buffer.alloc(16, 1)]
     const share = { addresses, bytes: 1, limits: { pushes: 1, bytes: 0 } }
     await make({}, { idempotency: keyOf(1) })
@@ -63,7 +63,7 @@ postgres.describe('many at once', () => {
     expect(other.status).toBe('fulfilled')
   })
 
-  test('counts for each address what it has live, while pushes are made and end on both nodes', async () => {
+  test('of creates and ends on both nodes keep the count of live pushes for each address', async () => {
     const limits = { pushes: 12, bytes: 0 }
     const shareOf = (n: number) => ({
       addresses: [Buffer.alloc(16, n % 3)] as [Buffer],
@@ -105,7 +105,7 @@ postgres.describe('many at once', () => {
     }
   })
 
-  test('of views tells of a push whose secrets are gone, and serves the others', async () => {
+  test('of views report a push without secrets, and serve the others', async () => {
     const [damaged, whole] = [await make(), await make()]
     await opened.query('DELETE FROM push_secrets WHERE push_id = $1', [damaged.id])
     const read = (lookup: Uint8Array) =>

@@ -166,7 +166,7 @@ postgres.describe('two nodes', () => {
   })
 
   // Addresses and keys are few, so that many transactions want the same rows in another order.
-  test('never wait for each other in a circle over addresses and idempotency keys', async () => {
+  test('never deadlock over addresses and idempotency keys', async () => {
     const create = (n: number) =>
       storePush({ store: nodeOf(n), clock: opened.clock }, n % 5 === 0 ? { ownerId } : {}, {
         share: n % 5 === 0 ? null : shareOf(n),
@@ -192,7 +192,7 @@ postgres.describe('two nodes', () => {
     expect(await countDeadlocks()).toBe(0)
   }, 300_000)
 
-  test('lose nothing that was acknowledged, and give nothing twice, while connections end', async () => {
+  test('lose nothing acknowledged and hand out nothing twice while connections break', async () => {
     const end = () =>
       opened.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE pid <> pg_backend_pid() AND datname = current_database() AND usename = current_user AND random() < 0.5`)

@@ -64,7 +64,7 @@ postgres.describe('two nodes', () => {
     }
   }, 300_000)
 
-  test('move the dates of a push back once, however both come to it after the clock was ahead', async () => {
+  test('move the dates of a push back once after the clock was ahead, even if both try at once', async () => {
     const now = opened.clock.now()
     opened.clock.set(now + 30 * DAY)
     const { lookup, expiresAt } = await make()
@@ -75,7 +75,7 @@ postgres.describe('two nodes', () => {
     expect((await opened.nodes[0].pushes.findPush(lookup))?.expiresAt).toBe(expiresAt - 30 * DAY)
   })
 
-  test('a view whose content does not open counts nothing, and the others at the same time count', async () => {
+  test('count no view whose content does not open, and count concurrent ones', async () => {
     const [damaged, whole] = [await make(), await make()]
     const broken = nodeOf(0).pushes.claimPlain({
       lookup: damaged.lookup,
@@ -96,7 +96,7 @@ postgres.describe('two nodes', () => {
     expect(await kindsOf(damaged.id)).toEqual(['creation', 'view'])
   })
 
-  test('keep an address within its limits exactly', async () => {
+  test('keep the limits of an address exactly', async () => {
     const share = { addresses: [Buffer.alloc(16, 1)] as [Buffer], bytes: 10, limits: { pushes: 7, bytes: 0 } }
     const tries = await Promise.allSettled(
       Array.from({ length: 40 }, (_, n) =>
@@ -121,7 +121,7 @@ postgres.describe('two nodes', () => {
     expect(await opened.query('SELECT 1 FROM address_shares')).toHaveLength(0)
   }, 300_000)
 
-  test('let one of them use an idempotency key, and any of them once it has lapsed', async () => {
+  test('let one create use an idempotency key, and another once the key has lapsed', async () => {
     const key = () => ({
       lookup: Buffer.alloc(32, 9),
       lapsesAt: opened.clock.now() + DAY,
@@ -141,7 +141,7 @@ postgres.describe('two nodes', () => {
     expect(await opened.query('SELECT count(*)::int AS n FROM pushes')).toEqual([{ n: 3 }])
   }, 300_000)
 
-  test('keep of many failures and of the looks of an owner the first, and count the others', async () => {
+  test('keep the first of many failures and owner views, and count the others', async () => {
     const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: false }
     const owner = await opened.nodes[0].accounts.addAccount(account)
     const { id, lookup } = await make({ ownerId: owner.id, expireAfterViews: 1 })
@@ -196,7 +196,7 @@ postgres.describe('two nodes', () => {
     }
   }, 300_000)
 
-  test('keep texts of every kind in the log', async () => {
+  test('keep any text of a visit in the log unchanged', async () => {
     const texts = ['', 'NULL', '"quoted"', '\\x00', '{a,b}', 'ü😀', 'a\tb', 'nul \0 nul']
     const { id } = await make({ expireAfterViews: 9 })
     for (const userAgent of texts)

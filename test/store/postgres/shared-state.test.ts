@@ -59,7 +59,7 @@ postgres.describe('two nodes share', () => {
       )
     }
 
-    test('exactly ten wrong passwords are tried, however two nodes race', async () => {
+    test('allow exactly ten wrong passwords, however two nodes race', async () => {
       for (let round = 0; round < 5; round += 1) {
         const email = `${round}@x`
         const address = `192.0.2.${round}`
@@ -68,7 +68,7 @@ postgres.describe('two nodes share', () => {
       }
     })
 
-    test('right passwords are given back, and tries come back when the window ends', async () => {
+    test('do not count right passwords, and reset when the window ends', async () => {
       expect(await sign(8, true)).toEqual({ true: 8 })
       expect(await sign(9, false)).toEqual({ false: 9 })
       expect(await sign(1, true)).toEqual({ true: 1 })
@@ -77,7 +77,7 @@ postgres.describe('two nodes share', () => {
       expect(await sign(12, false)).toEqual({ false: 10, too_many: 2 })
     })
 
-    test('a refused try is counted nowhere, and a window from a clock that was ahead is over', async () => {
+    test('do not count a refused try, and ignore a window from a clock that was ahead', async () => {
       opened.clock.advance(100 * DAY)
       expect(await sign(60, false)).toMatchObject({ false: 10 })
       const rows = await opened.query<{ points: number }>('SELECT points FROM spent_points ORDER BY points')
@@ -86,7 +86,7 @@ postgres.describe('two nodes share', () => {
       expect(await sign(1, true)).toEqual({ true: 1 })
     })
 
-    test('the rows contain no names or addresses', async () => {
+    test('store no names or addresses', async () => {
       await sign(1, false, { email: 'my password' })
       const rows = await opened.query<{ name: string }>('SELECT name FROM spent_points')
       for (const { name } of rows) expect(name).toMatch(/^[\w-]{22}$/)
@@ -110,7 +110,7 @@ postgres.describe('two nodes share', () => {
         })
     }
 
-    test('a nonce of one node is good on another, for one view in all', async () => {
+    test('of one node are valid on another, for one view in total', async () => {
       const all = pages()
       const press = await presser()
       for (let round = 0; round < 10; round += 1) {
@@ -123,7 +123,7 @@ postgres.describe('two nodes share', () => {
       expect(await opened.query('SELECT count(*)::int AS n FROM spent_points')).toEqual([{ n: 10 }])
     })
 
-    test('a node that starts again knows what was spent', async () => {
+    test('stay spent for a restarted node', async () => {
       const press = await presser()
       const nonce = pages()[0].issue('push')
       expect(await press(0, [pages(), nonce, 'push'])).toBe('view')
@@ -134,7 +134,7 @@ postgres.describe('two nodes share', () => {
   })
 
   describe('passphrases', () => {
-    test('at most five wrong ones are told in a minute over three nodes, and no right one after them', async () => {
+    test('get at most five wrong answers a minute over three nodes, and no right one afterwards', async () => {
       for (let round = 0; round < 5; round += 1) {
         const id = await makeGuarded()
         const tries = Array.from({ length: 30 }, async (_, n) => {
@@ -156,7 +156,7 @@ postgres.describe('two nodes share', () => {
     })
   })
 
-  test('what has lapsed is removed, also beside another node that sweeps', async () => {
+  test('lapsed rows are removed, even while another node sweeps', async () => {
     await opened.query(`INSERT INTO spent_points SELECT n::text, 1, 0 FROM generate_series(1, 2500) AS n`)
     const [{ nonces, budgets, removeLapsed }, other] = opened.shared
     const at = opened.clock.now()

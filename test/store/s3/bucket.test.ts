@@ -74,7 +74,7 @@ const codeOf = (cause: unknown) => (isDomainError(cause) ? cause.code : cause)
 describe('a large file', () => {
   const content = bytesOf(LARGE)
 
-  test('goes up in parts and comes back in windows, from any position', async () => {
+  test('is uploaded in parts and downloaded in windows, from any position', async () => {
     const { files } = open()
     await files.put('aa1', arriving(content))
     const parts = bucket.seen.filter(({ query }) => query.has('partNumber'))
@@ -98,21 +98,21 @@ describe('a large file', () => {
     await file?.close()
   })
 
-  test('that breaks off leaves neither parts nor an object', async () => {
+  test('whose upload breaks off leaves neither parts nor an object', async () => {
     const { files } = open()
     await expect(files.put('aa1', arriving(content, 300_000, 6 * MIB))).rejects.toThrow('cut off')
     expect(bucket.countUploads()).toBe(0)
     expect(bucket.listKeys()).not.toContain(`${root}aa1`)
   })
 
-  test('whose completion is answered into the void is whole all the same', async () => {
+  test('is complete even if the answer to its completion is lost', async () => {
     const { files } = open()
     failing((seen) => seen.method === 'POST' && seen.query.has('uploadId'), 'swallow', 1)
     await files.put('aa1', arriving(content))
     expect((await files.open('aa1'))?.size).toBe(LARGE)
   })
 
-  test('of which a part never arrives is refused, and no object of it stays', async () => {
+  test('with a part that never arrives is refused, and no object stays', async () => {
     const { files } = open()
     failing((seen) => seen.query.get('partNumber') === '2', 'reset')
     expect(await files.put('aa1', arriving(content)).catch(codeOf)).toBe('files_unreachable')
@@ -129,7 +129,7 @@ describe('a store that fails for a moment', () => {
     ['resets the connection', 'reset'],
     ['swallows its answer', 'swallow'],
     ['stalls', 'stall'],
-  ])('and %s is asked again, and nobody notices', async (_, fault) => {
+  ])('and %s is retried without a visible failure', async (_, fault) => {
     const { files, report } = open(fault === 'stall' ? { patience: LITTLE_PATIENCE } : {})
     failing(isPut, fault, 1)
     await files.put('aa1', arriving(Buffer.from('sealed')))
@@ -143,7 +143,7 @@ describe('a store that fails for a moment', () => {
 })
 
 describe('a store that keeps failing', () => {
-  test('refuses files at once after the first failure, says why once, and works again by itself', async () => {
+  test('refuses files at once after the first failure, logs the reason once, and recovers by itself', async () => {
     const { files, report } = open({ patience: LITTLE_PATIENCE })
     await files.put('aa1', arriving(Buffer.from('sealed')))
     failing(() => true, 'stall')
@@ -165,7 +165,7 @@ describe('a store that keeps failing', () => {
     expect(warnings[1]).toContain('works again')
   })
 
-  test('and has no room refuses files as a full disk does, while it still gives them back', async () => {
+  test('for lack of room refuses files like a full disk, but still returns stored ones', async () => {
     const { files, report } = open()
     await files.put('aa1', arriving(Buffer.from('sealed')))
     failing(isPut, { status: 507, code: 'XMinioStorageFull' })
@@ -191,7 +191,7 @@ describe('a store that keeps failing', () => {
     [{ status: 400, code: 'AuthorizationHeaderMalformed' }, 'in another region'],
     [{ status: 301, code: 'PermanentRedirect' }, 'another endpoint'],
     [{ status: 404, code: 'NoSuchBucket' }, 'there is no such bucket'],
-  ])('with %o is not asked again, and the operator is told in words', async (fault, words) => {
+  ])('with %o is not retried, and the operator gets an explanation', async (fault, words) => {
     const { files } = open()
     await files.put('aa1', arriving(Buffer.from('sealed')))
     failing(isFile, fault)
@@ -218,7 +218,7 @@ describe('a store that keeps failing', () => {
     expect(await put({ place: { ...place, bucket: 'elsewhere' } })).toContain('there is no such bucket')
   })
 
-  test('is asked again, also when it failed at the start', async () => {
+  test('is retried, even if it failed at the start', async () => {
     failing(() => true, 'reset')
     const { report, files } = open()
     expect(await report.findProblem()).not.toBeNull()
@@ -229,7 +229,7 @@ describe('a store that keeps failing', () => {
   })
 })
 
-test('a file that the store kept only in part is refused', async () => {
+test('a file that the store truncated is refused', async () => {
   const { files } = open()
   failing((seen) => seen.method === 'GET' && isFile(seen), {
     status: 206,
@@ -248,13 +248,13 @@ test('a store that ignores ranges is refused before its answer is read', async (
   expect(warnings.join()).toContain('ignores ranges')
 })
 
-test('keys of objects tell nothing but their number', async () => {
+test('object keys reveal nothing but the number of objects', async () => {
   const { files } = open()
   await files.put('aa1', arriving(Buffer.from('sealed')))
   expect(bucket.listKeys().filter((key) => key.startsWith(root))).toEqual([`${root}aa1`])
 })
 
-test('a sealed file of the size that was told is there', async () => {
+test('a sealed file of the given size exists', async () => {
   const { files } = open()
   await files.put('aa1', arriving(Buffer.alloc(sealedSize(5))))
   expect(await files.has({ id: 'aa1', size: 5 })).toBe(true)

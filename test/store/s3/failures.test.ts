@@ -27,7 +27,7 @@ test.each([
   expect(explain(method, status, code)).toMatchObject({ kind })
 })
 
-test('the operator reads what to correct', () => {
+test('the message says what to correct', () => {
   expect(explain('GET', 404, 'NoSuchBucket').message).toBe('there is no such bucket')
   expect(explain('GET', 400, 'AuthorizationHeaderMalformed', '<Region>eu-2</Region>').message).toBe(
     'the bucket is in another region, or at another endpoint: correct --files-url (AuthorizationHeaderMalformed eu-2)',
@@ -37,7 +37,7 @@ test('the operator reads what to correct', () => {
   expect(explain('GET', 418).message).toBe('it answers 418 to GET')
 })
 
-test('a request without a whole answer may be repeated', () => {
+test('a request without a complete answer may be retried', () => {
   const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' })
   expect(explainBreak(refused, 9)).toMatchObject({ kind: 'failing', message: 'nothing listens there' })
   const misnamed = Object.assign(new Error('x'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })

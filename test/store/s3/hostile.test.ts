@@ -55,7 +55,7 @@ const saying = (status: number, body: string, headers: Record<string, string> = 
   return (_, outgoing) => outgoing.writeHead(status, headers).end(body)
 }
 
-test('an answer without an end is broken off at its bound', async () => {
+test('an endless response is cut off at its limit', async () => {
   let sent = 0
   answer = (_, outgoing) => {
     const piece = Buffer.alloc(MIB, 'x')
@@ -70,7 +70,7 @@ test('an answer without an end is broken off at its bound', async () => {
   expect(sent).toBeLessThan(128 * MIB)
 })
 
-test('a small answer that unpacks to a large one is not unpacked', async () => {
+test('a compressed response is not decompressed', async () => {
   const packed = gzipSync(Buffer.alloc(256 * MIB, '<'))
   answer = (_, outgoing) => outgoing.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)
   const before = process.memoryUsage().rss
@@ -78,7 +78,7 @@ test('a small answer that unpacks to a large one is not unpacked', async () => {
   expect(process.memoryUsage().rss - before).toBeLessThan(128 * MIB)
 })
 
-test('an answer that comes drop by drop, or ends too early, is given up in time', async () => {
+test('a response that trickles or ends too early times out', async () => {
   answer = (_, outgoing) => {
     outgoing.writeHead(200, { 'content-length': '100000' })
     const drop = setInterval(() => outgoing.write('<'), 20)
@@ -93,7 +93,7 @@ test('an answer that comes drop by drop, or ends too early, is given up in time'
   await expect(objects.beginUpload('k')).rejects.toMatchObject({ kind: 'failing' })
 }, 300_000)
 
-test('elements that never end are read once', async () => {
+test('endless XML elements are read in linear time', async () => {
   for (const text of ['<UploadId>', '<UploadId ', '<Key>', '<Key ', '<Key>&amp;']) {
     answer = saying(200, text.repeat(800_000))
     await expect(objects.beginUpload('k')).rejects.toThrow('does not answer as an S3-compatible store')
@@ -123,7 +123,7 @@ test('a redirect is not followed, and its target is reported in one line', async
   await close(elsewhere)
 })
 
-test('what it says of a refused request shows no key, no signature and no line of its own', async () => {
+test('the message of a refused request contains no key, no signature and no line break', async () => {
   answer = (incoming, outgoing) => {
     const { authorization = '' } = incoming.headers
     outgoing.writeHead(400, { 'content-type': 'application/xml' })
@@ -137,13 +137,13 @@ test('what it says of a refused request shows no key, no signature and no line o
   expect(shown).not.toMatch(/AKIAMARKER|marker\/of|Signature|fatal|\[31m/)
 })
 
-test('a success that holds an error is no success when parts are joined', async () => {
+test('a 200 with an error inside is a failure when parts are joined', async () => {
   answer = saying(200, '<?xml version="1.0"?>\n<Error><Code>InternalError</Code></Error>')
   const joined = objects.completeUpload({ key: 'a', uploadId: '1' }, [{ number: 1, etag: '"x"' }], 1)
   await expect(joined).rejects.toThrow('could not join the parts of a file (InternalError)')
 })
 
-test('an upload without an id, or with an endless one, is not begun', async () => {
+test('an upload with a missing or endless id does not begin', async () => {
   for (const id of ['', 'x'.repeat(5_000)]) {
     answer = saying(200, `<R><UploadId>${id}</UploadId></R>`)
     await expect(objects.beginUpload('a')).rejects.toThrow('does not answer as an S3-compatible store')

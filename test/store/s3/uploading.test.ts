@@ -47,7 +47,7 @@ test.each([
   expect(buffers.held()).toBe(0)
 })
 
-test('the buffer that was filling is given back when the bytes fail', async () => {
+test('a partly filled buffer is released when the source fails', async () => {
   const buffers = openBuffers()
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('ab')

@@ -44,7 +44,7 @@ function openDatabase() {
 }
 
 beforeEach(() => jest.useFakeTimers())
-test('a request that comes before the start is served after it', async () => {
+test('a request before the start is served after it', async () => {
   const { database, state, report, logBytes } = openDatabase()
   const checkpointer = createCheckpointer(database, { onFatal: fail })
   checkpointer.request()
@@ -55,7 +55,7 @@ test('a request that comes before the start is served after it', async () => {
   expect([state.done, logBytes()]).toEqual([1, 0])
 })
 
-test('a full disk has the log emptied at once', async () => {
+test('a full disk causes a truncation of the WAL at once', async () => {
   const { database, state, report, logBytes } = openDatabase()
   const checkpointer = createCheckpointer(database, { onFatal: fail })
   checkpointer.start(report)
@@ -65,7 +65,7 @@ test('a full disk has the log emptied at once', async () => {
   expect([state.done, logBytes()]).toEqual([1, 0])
 })
 
-test('a log that has grown is moved at once, and what was destroyed is still truncated when it is due', async () => {
+test('a long WAL is checkpointed at once, and still truncated when destroyed data is due', async () => {
   const { database, state, report, logBytes } = openDatabase()
   const checkpointer = createCheckpointer(database, { onFatal: fail })
   checkpointer.start(report)
@@ -84,7 +84,7 @@ test('a log that has grown is moved at once, and what was destroyed is still tru
   expect([state.done, logBytes()]).toEqual([2, 0])
 })
 
-test('what a command destroyed just before a long log is moved is truncated as well', async () => {
+test('data that a command destroyed just before a checkpoint is truncated as well', async () => {
   const { database, state, report, logBytes } = openDatabase()
   const checkpointer = createCheckpointer(database, { onFatal: fail })
   checkpointer.start(report)
@@ -104,7 +104,7 @@ test('what a command destroyed just before a long log is moved is truncated as w
   }
 })
 
-test('no timer is left after the stop, even when a request comes later', async () => {
+test('no timer is left after the stop, even if a request follows', async () => {
   const { database, state, failures, report } = openDatabase()
   const checkpointer = createCheckpointer(database, { onFatal: fail })
   checkpointer.start(report)
@@ -166,7 +166,7 @@ test('the thread starts with the first request, because a start would wait for i
 })
 
 needs('sh').test(
-  'the log is emptied while connections have taken every file descriptor, because those of the thread are held',
+  'the WAL is truncated even if connections use up every file descriptor, because the thread keeps its own',
   async () => {
     const { database } = openDatabase()
     const child = join(import.meta.dir, '../../support/few-files-child.ts')

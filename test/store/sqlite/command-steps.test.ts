@@ -63,7 +63,7 @@ test('many steps are one transaction, with other work between them', async () =>
   other.close()
 })
 
-test('what throws leaves nothing, and later steps run', async () => {
+test('a step that throws leaves nothing, and later steps run', async () => {
   await expect(steps.write(noteHalf)).rejects.toThrow('broken off')
   const failing = alone(async (run) => {
     await run(note('half'))
@@ -76,7 +76,7 @@ test('what throws leaves nothing, and later steps run', async () => {
   expect(notes()).toEqual(['after'])
 })
 
-test('a full disk takes back everything, and is a refusal', async () => {
+test('a full disk rolls everything back, and throws disk_full', async () => {
   fillDisk()
   const full = { code: 'disk_full' }
   await expect(steps.write(() => note(LONG))).rejects.toMatchObject(full)

@@ -7,7 +7,7 @@ import { migrate } from '../../../src/store/sqlite/migrate.ts'
 import { createDrive, createSteps } from '../../../src/store/sqlite/run-steps.ts'
 import { START } from '../../support/instance.ts'
 
-test('an event waits for the disk before anybody hears of it, and its absence does not', async () => {
+test('an event is read only once it is durable; an empty answer does not wait', async () => {
   const database = new Database(':memory:')
   migrate(database)
   database.run(`INSERT INTO accounts (email, password_hash, is_admin, created_at, last_sign_in_at)

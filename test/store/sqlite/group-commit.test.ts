@@ -51,12 +51,12 @@ const notes = () =>
     .all()
     .map(({ text }) => text)
 
-test('works are committed together and answer in order', async () => {
+test('waiting steps are committed together and resolve in order', async () => {
   const results = await Promise.all([1, 2, 3].map((n) => commits.transact(() => n * 10)))
   expect(results).toEqual([10, 20, 30])
 })
 
-test('a work that throws is undone alone', async () => {
+test('a step that throws is undone alone', async () => {
   const outcomes = await Promise.allSettled([
     commits.transact(write('a')),
     commits.transact(() => {
@@ -69,7 +69,7 @@ test('a work that throws is undone alone', async () => {
   expect(notes()).toEqual(['a', 'b'])
 })
 
-test('when a full disk ends the transaction, every work of the batch is rejected and none is kept', async () => {
+test('a full disk that ends the transaction rejects every step of the batch', async () => {
   const pages = database.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
   database.run(`PRAGMA max_page_count = ${pages + 2}`)
   const outcomes = await Promise.allSettled([
@@ -87,13 +87,13 @@ test('when a full disk ends the transaction, every work of the batch is rejected
   expect(notes()).toEqual(['after'])
 })
 
-test('a work that ends the transaction itself takes the whole batch with it', async () => {
+test('a step that ends the transaction itself rejects the whole batch', async () => {
   const outcomes = await inOneBatch([write('a'), () => void database.run('ROLLBACK'), write('b')])
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
   expect(notes()).toEqual([])
 })
 
-test('a commit that fails for another reason rejects every work and is fatal', async () => {
+test('a commit that fails for another reason rejects every step and is fatal', async () => {
   database.run('PRAGMA foreign_keys = ON')
   database.run('CREATE TABLE children (note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)')
   const breaking = () => void database.run('INSERT INTO children VALUES (99)')
@@ -103,12 +103,12 @@ test('a commit that fails for another reason rejects every work and is fatal', a
   expect(notes()).toEqual([])
 })
 
-test('more works than fit a batch are all done', async () => {
+test('more steps than fit into a batch all run', async () => {
   await Promise.all(Array.from({ length: 1_000 }, (_, n) => commits.transact(write(String(n)))))
   expect(notes()).toEqual(Array.from({ length: 1_000 }, (_, n) => String(n)))
 })
 
-test('a foreign writer is waited for without freezing the event loop', async () => {
+test('waiting for another process that writes does not block the event loop', async () => {
   const other = new Database(join(folder, 'test.db'))
   other.run('BEGIN IMMEDIATE')
   const writing = commits.transact(write('patient'))
@@ -127,7 +127,7 @@ test('a foreign writer is waited for without freezing the event loop', async () 
   other.close()
 })
 
-test('a work that has waited for five seconds is refused as overloaded', async () => {
+test('a step that has waited for five seconds is refused as overloaded', async () => {
   const other = new Database(join(folder, 'test.db'))
   other.run('BEGIN IMMEDIATE')
   jest.useFakeTimers()
@@ -141,7 +141,7 @@ test('a work that has waited for five seconds is refused as overloaded', async (
   expect(notes()).toEqual([])
 })
 
-test('idle waits for earlier works', async () => {
+test('idle waits for earlier steps', async () => {
   const writing = commits.transact(write('a'))
   await commits.idle()
   expect(notes()).toEqual(['a'])
@@ -151,7 +151,7 @@ test('idle waits for earlier works', async () => {
 test.each([
   [2, false],
   [150, true],
-])('%i works that have waited for long are too many for more to be let in: %p', async (works, isCrowd) => {
+])('%i steps that have waited for long count as overload: %p', async (works, isCrowd) => {
   const writing = Array.from({ length: works }, () => commits.transact(write('x')))
   expect(commits.isOverloaded()).toBe(false)
   Bun.sleepSync(300)

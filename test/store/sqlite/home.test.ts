@@ -59,13 +59,13 @@ function pourInto(from: string, to: string, names = readdirSync(from)): void {
     if (statSync(join(from, name)).isFile()) writeFileSync(join(to, name), readFileSync(join(from, name)))
 }
 
-test('starting again and again at home is no move', async () => {
+test('repeated starts in the same place are no move', async () => {
   for (let start = 0; start < 3; start += 1) expect(await serve()).toBe('')
   expect(readdirSync(data).filter((name) => name.includes('home'))).toEqual(['serve.home'])
   expect(statSync(join(data, 'serve.home')).mode & 0o777).toBe(0o600)
 })
 
-test('a copy at another path is refused, and both places and the remedy are named', async () => {
+test('a copy at another path is refused, naming both paths and the remedy', async () => {
   copy(data, at('copy'))
   const refused = serve({ dataDir: at('copy') })
   await expect(refused).rejects.toThrow(`as ${data}; now it is ${at('copy')}`)
@@ -89,7 +89,7 @@ test('database and key alone, in a new folder of the same name, are refused', as
   await expect(serve()).rejects.toThrow('one of them was put back or removed')
 })
 
-test('an older database that was put over the present one is refused, with and without serve.home', async () => {
+test('an older database in place of the present one is refused, with and without serve.home', async () => {
   copy(data, at('old'))
   await serve()
   pourInto(at('old'), data, ['oncebox.db'])
@@ -98,7 +98,7 @@ test('an older database that was put over the present one is refused, with and w
   await expect(serve()).rejects.toThrow('are from different times')
 })
 
-test('a database that was copied while it was served, and put back after a clean end, is refused', async () => {
+test('a database that was copied while served, and restored after a clean end, is refused', async () => {
   const { store } = await openTestStore({ dataDir: data })
   copy(data, at('old'))
   await store.close()
@@ -129,7 +129,7 @@ function putBack(from: string, to: string): void {
 }
 
 test.skipIf(!HAS_BIRTHS)(
-  'a whole folder that was put back at the same path is refused until that is accepted',
+  'a whole folder that was restored at the same path is refused until --accept-move',
   async () => {
     copy(data, at('kept'))
     await serve()
@@ -143,7 +143,7 @@ test.skipIf(!HAS_BIRTHS)(
   },
 )
 
-test.skipIf(!HAS_BIRTHS)('so is one that was copied while it was served', async () => {
+test.skipIf(!HAS_BIRTHS)('a whole folder that was copied while served is refused as well', async () => {
   const { store } = await openTestStore({ dataDir: data })
   copy(data, at('kept'))
   await store.close()
@@ -151,7 +151,7 @@ test.skipIf(!HAS_BIRTHS)('so is one that was copied while it was served', async 
   await expect(serve()).rejects.toThrow('looks put back')
 })
 
-test('the file of a former version, which notes no birth, is at home once, and gets a note', async () => {
+test('a mark of a former version, without a birth time, is accepted once, and gets one', async () => {
   const path = join(data, 'serve.home')
   const noted = readFileSync(path, 'utf8')
   expect(noted.includes('\nborn ')).toBe(HAS_BIRTHS)
@@ -165,7 +165,7 @@ test('the file of a former version, which notes no birth, is at home once, and g
 const strace = Bun.which('strace')
 
 test.skipIf(strace === null)(
-  'a system without statx(2), where a birth is not told, starts the folder again and again',
+  'without statx(2), which reports birth times, a folder can be started repeatedly',
   async () => {
     const without = [
       strace ?? '',
@@ -185,13 +185,13 @@ test.skipIf(strace === null)(
   },
 )
 
-test('the original that was moved aside and back is at home', async () => {
+test('the original that was moved aside and back is accepted', async () => {
   renameSync(data, at('aside'))
   renameSync(at('aside'), data)
   expect(await serve()).toBe('')
 })
 
-test('a folder that was renamed is asked about', async () => {
+test('a renamed folder is refused until --accept-move', async () => {
   renameSync(data, at('new'))
   await expect(serve({ dataDir: at('new') })).rejects.toThrow(`as ${data}; now it is ${at('new')}`)
   expect(await serve({ dataDir: at('new'), acceptMove: true })).toContain('is served from here now')
@@ -212,7 +212,7 @@ test('a refused copy is not changed: it is refused again', async () => {
   expect(readFileSync(at('copy/oncebox.db')).equals(before)).toBeTrue()
 })
 
-test('a symbolic link to the folder is the folder', async () => {
+test('a symlink to the folder counts as the folder', async () => {
   symlinkSync(data, at('link'))
   expect(await serve({ dataDir: at('link') })).toBe('')
   expect(await serve()).toBe('')
@@ -233,7 +233,7 @@ const CHANGES = [
 ]
 
 test.each([...CHANGES, 'after the last mark was forgotten', 'after the start', 'clean end'])(
-  'a process that is killed leaves the folder at home, at its first start too: %s',
+  'a folder is accepted after a kill, at its first start too: %s',
   async (step) => {
     await killAt(step)
     await killAt(step)
@@ -244,7 +244,7 @@ test.each([...CHANGES, 'after the last mark was forgotten', 'after the start', '
   },
 )
 
-test.each(CHANGES)('a database that was put back is refused after a kill, too: %s', async (step) => {
+test.each(CHANGES)('a restored database is refused after a kill, too: %s', async (step) => {
   copy(data, at('old'))
   await serve()
   await killAt(step)
@@ -253,7 +253,7 @@ test.each(CHANGES)('a database that was put back is refused after a kill, too: %
   await expect(serve()).rejects.toThrow('looks like a copy')
 })
 
-test('a log that was removed after a kill is asked about, until that is accepted', async () => {
+test('a WAL that was removed after a kill is refused until --accept-move', async () => {
   await killAt('after the start')
   rmSync(join(data, 'oncebox.db-wal'))
   await expect(serve()).rejects.toThrow('was removed since')
@@ -263,7 +263,7 @@ test('a log that was removed after a kill is asked about, until that is accepted
   expect(await serve()).toBe('')
 })
 
-test('a command or a refused start that moves the log of a killed server into the database is no loss', async () => {
+test('a command or a refused start that checkpoints the WAL of a killed server is no loss', async () => {
   await killAt('after the start')
   await (await openFolderDatabase({ dataDir: data })).close()
   expect(existsSync(join(data, 'oncebox.db-wal'))).toBeFalse()
@@ -274,7 +274,7 @@ test('a command or a refused start that moves the log of a killed server into th
   expect(await serve()).toBe('')
 })
 
-test('a command compares no home and makes none', async () => {
+test('a command neither checks nor creates a mark', async () => {
   copy(data, at('copy'))
   const before = readFileSync(join(data, 'serve.home'))
   for (const dataDir of [data, at('copy')]) expect(await serve({ dataDir, isServer: false })).toBe('')
@@ -282,7 +282,7 @@ test('a command compares no home and makes none', async () => {
   await expect(serve({ dataDir: at('copy') })).rejects.toThrow('looks like a copy')
 })
 
-test('a folder that no server has served has no home', async () => {
+test('a folder that no server has served has no mark', async () => {
   await serve({ dataDir: at('imported'), isServer: false })
   renameSync(at('imported'), at('elsewhere'))
   expect(await serve({ dataDir: at('elsewhere') })).toBe('')
@@ -294,7 +294,7 @@ function changeDatabase(sql: string): void {
   database.close(true)
 }
 
-test('what is written while a server leaves its home is settled, and keeps no server from its end', async () => {
+test('a write while the server stops is settled, and does not delay the stop', async () => {
   let late: Promise<unknown> = Promise.resolve()
   let isEnding = false
   listenAtSteps((step) => {

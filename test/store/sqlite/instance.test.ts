@@ -47,7 +47,7 @@ test('a migration that fails leaves the database as it was', () => {
   expect(() => migrate(database)).toThrow('newer')
 })
 
-test('a new first key seals, the old one still opens, and goes when no push names it', async () => {
+test('a new first key seals; the old one still opens, and may be removed when no push names it', async () => {
   const path = join(opened.dataDir, 'instance.key')
   const old = await storePush(opened, { expireAfterViews: 1 })
   const before = readFileSync(path, 'utf8')
@@ -69,7 +69,7 @@ test('a new first key seals, the old one still opens, and goes when no push name
   await reopen()
 })
 
-test('a system clock that jumps back does not turn back the clock of the app, and far back is refused', async () => {
+test('a system clock that jumps back does not turn back the app’s clock; far back, the start is refused', async () => {
   opened.clock.advance(10 * DAY)
   await storePush(opened)
   opened.clock.set(START + 10 * DAY - MINUTE)
@@ -84,7 +84,7 @@ test('a system clock that jumps back does not turn back the clock of the app, an
   expect(opened.store.now()).toBe(START)
 })
 
-test('the clock mark is written again when the works it came with were undone', async () => {
+test('the clock mark is written again if its batch was rolled back', async () => {
   const { store, clock, dataDir } = opened
   const push = await storePush(opened)
   for (let hours = 0; hours < 30; hours += 1) {
@@ -99,7 +99,7 @@ test('the clock mark is written again when the works it came with were undone', 
   database.close()
 })
 
-test('the log tells once of a doubt, and at its end whether the clock is right or behind', async () => {
+test('a doubt is logged once, and at its end whether the clock is right or behind', async () => {
   await opened.close()
   jest.useFakeTimers()
   const warned: string[] = []
@@ -124,7 +124,7 @@ test('the log tells once of a doubt, and at its end whether the clock is right o
   }
 })
 
-test('a link that leads nowhere is refused as that, and no file', async () => {
+test('a dangling symlink is refused as such', async () => {
   const dataDir = join(opened.dataDir, 'files', 'link')
   symlinkSync(join(opened.dataDir, 'nowhere'), dataDir)
   await expect(openTestStore({ dataDir })).rejects.toThrow(
@@ -133,7 +133,7 @@ test('a link that leads nowhere is refused as that, and no file', async () => {
 })
 
 test.skipIf(process.platform !== 'linux')(
-  'a full disk is named by the file that found no room, with what to look at',
+  'the message for a full disk names the file that found no room, and the remedy',
   async () => {
     const dataDir = join(opened.dataDir, 'files', 'new')
     mkdirSync(dataDir, { mode: 0o700 })
@@ -144,13 +144,13 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-test('a folder that is held is refused, naming the holder', async () => {
+test('a locked folder is refused, naming the holder', async () => {
   await expect(lockFolder(dataFolder(opened.dataDir), { patience: 200 })).rejects.toThrow(
     `process ${process.pid}`,
   )
 })
 
-test('a command that opens a folder is waited for, and the note of a server is gone after it', async () => {
+test('a start waits for a command that has the folder open, and a stopped server leaves no note', async () => {
   const folder = dataFolder(opened.dataDir)
   await opened.store.close()
   expect(existsSync(folder.holder)).toBe(false)
@@ -177,7 +177,7 @@ test('account commands refuse a damaged database as a server does', async () => 
   rmSync(dataDir, { recursive: true })
 })
 
-test('ten seconds after something was destroyed the log is empty', async () => {
+test('the WAL is empty ten seconds after something was destroyed', async () => {
   const { id } = await storePush(opened)
   jest.useFakeTimers()
   const expiring = opened.store.pushes.expirePush({ id, visit: VISIT })

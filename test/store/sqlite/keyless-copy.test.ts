@@ -69,31 +69,31 @@ function spoil(...pages: number[]): void {
 
 const countIn = (table: string) => read<{ n: number }>(path, `SELECT count(*) AS n FROM ${table}`)[0]?.n
 
-test('an intact database is copied as it is', () => {
+test('an intact database is copied in full', () => {
   expect(copy()).toBe(0)
   for (const table of ['pushes', 'push_state', 'audit_entries']) expect(countIn(table)).toBe(PUSHES)
   for (const table of ['push_secrets', 'push_keys', 'bucket_folder']) expect(countIn(table)).toBe(0)
 })
 
 test.each(['pushes', 'audit_entries', 'push_state'])(
-  'a database with a spoiled page of %s cannot be copied',
+  'a database with a damaged page of %s cannot be copied',
   (table) => {
     spoil(pagesOf(table).at(-3) ?? 0)
     expect(() => copy()).toThrow('malformed')
   },
 )
 
-test('a database whose schema is spoiled cannot be copied', () => {
+test('a database with a damaged schema cannot be copied', () => {
   spoil(1)
   expect(() => copy()).toThrow(/not a database|malformed/)
 })
 
-test('a copy grows no larger than it may', () => {
+test('a copy never exceeds its maximum size', () => {
   expect(() => copy({ maxBytes: 40 * PAGE_BYTES })).toThrow('full')
   expect(readFileSync(path).length).toBeLessThanOrEqual(40 * PAGE_BYTES)
 })
 
-test('a copy locks out no writer: it is made in the middle of a transaction of the server', () => {
+test('a copy locks out no writer: it is made during a transaction of the server', () => {
   const server = new Database(source)
   server.run('PRAGMA journal_mode = WAL')
   server.run('BEGIN IMMEDIATE')
@@ -119,7 +119,7 @@ function emptiesLog(server: Database): boolean {
 /** The server tries to empty its log four times a second. */
 const TRIES_EVERY_MS = 250
 
-test('a server can empty its log in each pause of a copy that is made beside it', () => {
+test('a server can truncate its WAL in each pause of a concurrent copy', () => {
   const server = new Database(source)
   server.run('PRAGMA journal_mode = WAL')
   server.run('PRAGMA busy_timeout = 0')
@@ -138,7 +138,7 @@ test('a server can empty its log in each pause of a copy that is made beside it'
   expect(countIn('pushes')).toBe(PUSHES)
 })
 
-test('an entry whose number belonged to a push that was purged during the copy is in the log of its own push', () => {
+test('an entry that reuses the number of a push purged during the copy is in its own push’s log', () => {
   const server = new Database(source)
   server.run('PRAGMA journal_mode = WAL')
   const addEntry = (push: number) => {

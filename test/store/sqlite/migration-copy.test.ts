@@ -66,7 +66,7 @@ function copy({ minFreeSpace = 0 } = {}): { name: string | null; warnings: strin
 
 const copies = () => readdirSync(dataDir).filter((name) => name.startsWith('before-update'))
 
-test('only its user may read it, its path is reported, and its tables are those of the database', () => {
+test('a copy is readable only for its owner, its path is reported, and it has the tables of the database', () => {
   const { name, warnings } = copy()
   expect([name, copies()]).toEqual([COPY, [COPY]])
   expect(warnings.join()).toContain(join(dataDir, COPY))
@@ -100,7 +100,7 @@ test('nothing in the copy opens a push, a session or a link', () => {
   made.close()
 })
 
-test('a folder made of the copy serves accounts, lists and logs, and pushes that have ended', async () => {
+test('a folder made of the copy serves accounts, lists, logs and expired pushes', async () => {
   copy()
   const restored = mkdtempSync(join(tmpdir(), 'oncebox-restored-'))
   cpSync(join(dataDir, 'instance.key'), join(restored, 'instance.key'))
@@ -113,7 +113,7 @@ test('a folder made of the copy serves accounts, lists and logs, and pushes that
   await close()
 })
 
-test('the copy of a start goes with the next one, and so does what a killed one has left', () => {
+test('the next copy replaces that of an earlier start, and leftovers of a killed one', () => {
   const { name } = copy()
   writeFileSync(join(dataDir, 'before-update-from-3.db.part'), 'half of a copy')
   removeOldCopies(dataFolder(dataDir), name)
@@ -122,14 +122,14 @@ test('the copy of a start goes with the next one, and so does what a killed one 
   expect(copies()).toEqual([])
 })
 
-test('half of a copy is made anew', () => {
+test('an incomplete copy is made again', () => {
   writeFileSync(join(dataDir, `${COPY}.part`), 'half of a copy')
   copy()
   expect(existsSync(join(dataDir, `${COPY}.part`))).toBe(false)
   expect(readFileSync(join(dataDir, COPY)).toString('latin1')).toStartWith('SQLite format 3')
 })
 
-test('a disk without room for it gets no copy, but a warning', () => {
+test('a disk without room for a copy causes a warning', () => {
   const { name, warnings } = copy({ minFreeSpace: Number.MAX_SAFE_INTEGER })
   expect([name, copies()]).toEqual([null, []])
   expect(warnings.join()).toContain('no room for a copy')

@@ -25,7 +25,7 @@ function openCurrent(): Database {
 const foreignKeys = (database: Database) =>
   database.query<{ foreign_keys: number }, []>('PRAGMA foreign_keys').get()?.foreign_keys
 
-test('a database is brought up to date with everything in it, and references are held to again', () => {
+test('a database is migrated with all its rows, and foreign keys are enforced afterwards', () => {
   const database = openCurrent()
   migrate(database, [...MIGRATIONS, NEXT])
   expect(schemaVersion(database)).toBe(MIGRATIONS.length + 1)
@@ -52,7 +52,7 @@ test('a newer database is refused', () => {
   expect(() => migrate(database)).toThrow('newer Oncebox')
 })
 
-test('a new account never has the id of one that was removed, also after a restart', async () => {
+test('a new account never reuses the id of a removed one, even after a restart', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'oncebox-ids-'))
   const account = (email: string) => ({ email, passwordHash: 'x', isAdmin: false })
   const first = await openTestStore({ dataDir })

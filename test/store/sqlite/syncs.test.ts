@@ -61,7 +61,7 @@ async function begun(count: number): Promise<void> {
   await waitUntil(() => syncs.length === count)
 }
 
-test('a work is settled when a sync that began after its commit has returned, and not when it begins', async () => {
+test('a step settles when a sync that began after its commit returns, not when it begins', async () => {
   void work('first')
   await begun(1)
   await turns()
@@ -70,7 +70,7 @@ test('a work is settled when a sync that began after its commit has returned, an
   await waitUntil(() => settled.length === 1)
 })
 
-test('what is committed during a sync waits for the next one', async () => {
+test('a step committed during a sync waits for the next one', async () => {
   void work('first')
   await begun(1)
   // So many works do not wait for the end of the sync before they run.
@@ -86,7 +86,7 @@ test('what is committed during a sync waits for the next one', async () => {
   expect(settled).toHaveLength(41)
 })
 
-test('a few works gather until the sync under way has returned, and share the next one', async () => {
+test('a few steps gather until the running sync returns, and share the next one', async () => {
   void work('first')
   await begun(1)
   const later = [work('second'), work('third')]
@@ -100,7 +100,7 @@ test('a few works gather until the sync under way has returned, and share the ne
   expect(syncs).toHaveLength(2)
 })
 
-test('a work that only reads waits for what it may have read', async () => {
+test('a read-only step waits for the commits that it may have read', async () => {
   void work('first')
   await begun(1)
   const readers = Array.from({ length: 40 }, (_, n) => work(`reader ${n}`, { writes: false }))
@@ -114,7 +114,7 @@ test('a work that only reads waits for what it may have read', async () => {
   expect(syncs).toHaveLength(1)
 })
 
-test('an answer about what has ended waits for the sync of that end', async () => {
+test('an answer that something has ended waits for the sync of that end', async () => {
   await commits.durable()
   void work('end')
   await begun(1)
@@ -126,7 +126,7 @@ test('an answer about what has ended waits for the sync of that end', async () =
   expect(settled).toEqual(['end', 'told'])
 })
 
-test('after a sync that failed nothing is acknowledged any more, and the process ends', async () => {
+test('after a failed sync nothing is acknowledged, and the process ends', async () => {
   void work('first')
   await begun(1)
   void work('second')
@@ -140,7 +140,7 @@ test('after a sync that failed nothing is acknowledged any more, and the process
   expect(syncs).toHaveLength(1)
 })
 
-test('the end of a server waits for the sync under way', async () => {
+test('the stop of a server waits for the running sync', async () => {
   void work('last')
   await begun(1)
   const idle = commits.idle().then(() => settled.push('idle'))
@@ -151,7 +151,7 @@ test('the end of a server waits for the sync under way', async () => {
   expect(settled).toEqual(['last', 'idle'])
 })
 
-test('a sync that does not return is reported as a problem', async () => {
+test('a hanging sync is reported as a problem', async () => {
   void work('first')
   await begun(1)
   expect(await commits.findWriteProblem()).toBeNull()
@@ -160,7 +160,7 @@ test('a sync that does not return is reported as a problem', async () => {
   for (const sync of syncs) sync.resolve()
 })
 
-test('works that wait for long behind quick syncs are told as overload', async () => {
+test('steps that wait long behind quick syncs count as overload', async () => {
   const crowd = Array.from({ length: 132 }, (_, n) => work(`crowd ${n}`))
   Bun.sleepSync(300)
   expect(commits.isOverloaded()).toBe(true)
@@ -173,7 +173,7 @@ test('works that wait for long behind quick syncs are told as overload', async (
   expect(commits.isOverloaded()).toBe(false)
 })
 
-test('calls during a sync of a real disk are answered by the next one, and all fail after one that failed', async () => {
+test('calls during a sync of a real disk are answered by the next one, and all fail after a failed one', async () => {
   database.run("INSERT INTO notes (text) VALUES ('real')")
   const log = openLogSync(join(folder, 'test.db'), LIMIT)
   const areLong = await Promise.all(Array.from({ length: 50 }, () => log.sync()))
@@ -188,7 +188,7 @@ test('calls during a sync of a real disk are answered by the next one, and all f
   await log.close()
 })
 
-test('a disk thread that has ended by itself blocks neither a request nor the stop of the server', async () => {
+test('a dead disk thread blocks neither a request nor the stop of the server', async () => {
   database.run("INSERT INTO notes (text) VALUES ('real')")
   const workers: Worker[] = []
   const { Worker: Real } = globalThis
@@ -209,7 +209,7 @@ test('a disk thread that has ended by itself blocks neither a request nor the st
   await log.close()
 })
 
-test('the threads of a real disk sync the log, and tell of it within a long turn', async () => {
+test('the threads of a real disk sync the WAL, and report it within a long turn of the event loop', async () => {
   database.run("INSERT INTO notes (text) VALUES ('real')")
   const log = openLogSync(join(folder, 'test.db'), LIMIT)
   // The thread runs from here on.
@@ -254,7 +254,7 @@ test('of several calls that one sync answers, the last one resolves first', asyn
   await closed
 })
 
-test('a log is long from its limit on, and not once it has begun anew in the same file', async () => {
+test('a WAL is long from its limit on, but not after it restarted in the same file', async () => {
   const path = join(folder, 'test.db')
   const write = (bytes: number) => database.run('INSERT INTO notes (text) VALUES (?)', ['x'.repeat(bytes)])
   write(1_000)
@@ -270,7 +270,7 @@ test('a log is long from its limit on, and not once it has begun anew in the sam
   await Promise.all([log.close(), emptier.close()])
 })
 
-test('two groups that one sync covers settle in their order, and count as one sync', async () => {
+test('two groups covered by one sync settle in order, and count as one sync', async () => {
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const asked = [first, second]
   const told: string[] = []

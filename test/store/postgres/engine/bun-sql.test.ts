@@ -56,7 +56,7 @@ postgres.describe('the client of Bun', () => {
     expect([exitCode, stderr.toString()]).toEqual([0, ''])
   }
 
-  test('takes no password from variables that are for other programs, where the address has none', async () => {
+  test('takes no password from the variables of other programs if the address has none', async () => {
     process.env.PGPASSWORD = decodeURIComponent(new URL(url).password)
     const stranger = open(1, { password: null })
     try {

@@ -52,7 +52,7 @@ describe('a PostgreSQL server', () => {
     ])
   })
 
-  test('gives each connection the settings that the promises rest on, whatever the user has', async () => {
+  test('gives each connection the settings that the promises need, whatever its user’s defaults', async () => {
     await cluster().run('ALTER ROLE oncebox SET synchronous_commit = off')
     await cluster().run("ALTER ROLE oncebox SET search_path = 'public'")
     const database = openDatabase(cluster().address())
@@ -71,7 +71,7 @@ describe('a PostgreSQL server', () => {
     await database.close()
   })
 
-  test('runs no function of another user who may create some in the database', async () => {
+  test('runs no function that another user created in the database', async () => {
     // Before version 15, every user may. An operator that fits better than the server's own is preferred to
     // it.
     await cluster().run('CREATE ROLE neighbour; GRANT CREATE ON SCHEMA public TO neighbour')

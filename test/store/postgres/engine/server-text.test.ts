@@ -14,7 +14,7 @@ const { makeNode, query } = nodes
 const FORGED = "E'evil\\n2026-11-22T00:00:00.000Z info FORGED \\x1b[2J\\x07'"
 const isOneLine = (text: string) => !/[\p{Cc}\u2028\u2029\u202e]/u.test(text)
 
-test('a text of the server becomes one short line', () => {
+test('text of the server becomes one short line', () => {
   expect(serverText('evil\nline \x1b[2J\u2028\u202e')).toBe('evil line \u241b[2J\ufffd\ufffd')
   expect(serverText('Zugriff für „ann“ verweigert')).toBe('Zugriff für „ann“ verweigert')
   expect(serverText('x'.repeat(10_000)).length).toBeLessThan(1000)
@@ -30,7 +30,7 @@ postgres.describe('a database in which others write', () => {
       (cause: unknown) => cause,
     )
 
-  test('says nothing of rows by way of a trigger, and forges no line', async () => {
+  test('cannot quote rows in a trigger’s message, nor forge a line', async () => {
     const node = makeNode()
     const store = await node.open()
     await trigger("RAISE EXCEPTION 'row %', NEW;")
@@ -48,7 +48,7 @@ postgres.describe('a database in which others write', () => {
     await store.close()
   })
 
-  test('gives nodes names of one line', async () => {
+  test('cannot put a line break into the names of nodes', async () => {
     const node = makeNode()
     const store = await node.open()
     await query(

@@ -51,14 +51,14 @@ postgres.describe('a transaction', () => {
       },
     )
 
-    test('before its BEGIN it runs again, even if it waits for no rows', async () => {
+    test('before its BEGIN runs again, even if it waits for no rows', async () => {
       const lost = it.proxy.cutBefore('BEGIN')
       await it.database.transact(async ({ send }) => send('INSERT INTO notes VALUES ($1)', [2]))
       await lost
       expect(await it.countNotes()).toBe(2)
     })
 
-    test('before its COMMIT was sent it runs again', async () => {
+    test('before its COMMIT was sent runs again', async () => {
       const lost = it.proxy.cutBefore('INSERT INTO notes')
       expect(await it.database.transact(addNote(2))).toBe('note 2')
       await lost
@@ -81,7 +81,7 @@ postgres.describe('a transaction', () => {
       },
     )
 
-    test('because its database takes no connections for a moment runs again, unless its commit was sent', async () => {
+    test('because its database accepts no connections for a moment runs again, unless its COMMIT was sent', async () => {
       // That closes the database, ends its connections, and opens it again.
       const copied = postgres.copyDatabase(it.whole, 'notes_copied')
       const added = Promise.allSettled([2, 3, 4, 5].map((n) => it.database.transact(addNote(n))))
@@ -137,7 +137,7 @@ postgres.describe('a transaction', () => {
       expect(Bun.inspect(failure)).not.toMatch(/secret|password/)
     })
 
-    test('for want of a privilege names the grant that is missing', async () => {
+    test('for a missing privilege names the grant', async () => {
       await it.direct.transact((session) => session.query("SELECT 'x'"))
       const forbidden = it.database.read((session) => session.query('SELECT * FROM pg_authid'))
       await expect(forbidden).rejects.toThrow('Grant the user of --database-url')

@@ -34,7 +34,7 @@ function start() {
 }
 
 describe('the clock of a node', () => {
-  test('is behind the server by the quickest reading of the last half minute, not by the last one', () => {
+  test('follows the reading with the shortest round trip in the last half minute, not the last one', () => {
     const { read, pass, behind } = start()
     read(400)
     expect(behind()).toBe(0)
@@ -49,7 +49,7 @@ describe('the clock of a node', () => {
     }
   })
 
-  test('follows a server whose clock was turned back, once that has caught up', () => {
+  test('waits for a server whose clock was turned back to catch up, then follows it', () => {
     const { read, pass, setBack, clock, behind } = start()
     pass(MINUTE)
     read(1)

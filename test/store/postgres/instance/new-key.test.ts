@@ -15,7 +15,7 @@ const putSecond = (file: string) => writeFileSync(file, `${readFileSync(file, 'u
 const putFirst = (file: string) => writeFileSync(file, `${line}${readFileSync(file, 'utf8')}`)
 
 postgres.describe('a new instance key', () => {
-  test('comes while no other node serves, and a node that lacks it does not start from then on', async () => {
+  test('is added while no other node serves, and a node that lacks it cannot start afterwards', async () => {
     const [first, second] = [makeNode(), makeNode()]
     const serving = await first.open()
     putFirst(second.keyFile)
@@ -30,7 +30,7 @@ postgres.describe('a new instance key', () => {
     await sealing.close()
   })
 
-  test('that only stands behind the others may come to one node and go again', async () => {
+  test('that does not seal may be added to one node and removed again', async () => {
     const [first, second] = [makeNode(), makeNode()]
     const serving = await first.open()
     putSecond(second.keyFile)

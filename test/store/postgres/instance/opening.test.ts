@@ -16,7 +16,7 @@ const { makeNode, query } = nodes
 const DAY = 24 * 60 * 60 * 1000
 
 postgres.describe('the key of a database', () => {
-  test('is made once for an empty database, closed to others, and never again', async () => {
+  test('is created once, for an empty database, readable only for its owner', async () => {
     const node = makeNode()
     rmSync(node.keyFile)
     const store = await node.open()
@@ -37,7 +37,7 @@ postgres.describe('the key of a database', () => {
     await store.close()
   })
 
-  test('may go once nothing is sealed under it, and not while another node runs', async () => {
+  test('may be removed once nothing is sealed under it, but not while another node runs', async () => {
     const [first, second] = [makeNode(), makeNode()]
     const line = newKeyFile().split('\n').at(-2)?.replace(/^1/, '2')
     const old = readFileSync(first.keyFile, 'utf8')
@@ -85,7 +85,7 @@ postgres.describe('nodes', () => {
     for (const tried of tries) if (tried.status === 'fulfilled') await tried.value.close()
   })
 
-  test('that were killed and start again have one row, and what they had begun is given up', async () => {
+  test('that were killed and start again have one row, and their uploads are given up', async () => {
     const node = makeNode()
     await (await node.open()).close()
     // As kill -9 leaves it.
@@ -100,7 +100,7 @@ postgres.describe('nodes', () => {
 })
 
 postgres.describe('a folder whose note is damaged', () => {
-  test('is refused with what to do, and served again once that was done', async () => {
+  test('is refused with the remedy, and served again after it', async () => {
     const node = makeNode()
     await (await node.open()).close()
     // A server writes these beside it.
@@ -143,7 +143,7 @@ postgres.describe('the clock', () => {
     await store.close()
   })
 
-  test('never goes back behind what another node wrote down', async () => {
+  test('never runs behind the time that another node recorded', async () => {
     const first = await makeNode().open()
     nodes.clock.advance(90_000)
     const second = await makeNode().open()
@@ -181,7 +181,7 @@ postgres.describe('the clock', () => {
     await again.close()
   })
 
-  test('that was ahead is set right for all nodes by one, and pushes of that time live no longer for it', async () => {
+  test('that was ahead is corrected for all nodes by one, and pushes created meanwhile expire no later', async () => {
     const [one, two] = [await makeNode().open(), await makeNode().open()]
     const before = nodes.clock.now()
     nodes.clock.set(before + 30 * DAY)
@@ -206,7 +206,7 @@ postgres.describe('tables of a newer program', () => {
   const migrate = (compatibleFrom: number) =>
     query(`INSERT INTO schema_versions (version, compatible_from) VALUES (99, ${compatibleFrom})`)
 
-  test('are served by nodes that run and by those that start, where they are compatible', async () => {
+  test('are served by running and starting nodes if they are compatible', async () => {
     const node = makeNode()
     const store = await node.open()
     await migrate(1)
@@ -216,7 +216,7 @@ postgres.describe('tables of a newer program', () => {
     await again.close()
   })
 
-  test('end the serving of a node that runs, and refuse one that starts, where they are not', async () => {
+  test('stop a running node and refuse a starting one if they are incompatible', async () => {
     const node = makeNode()
     const store = await node.open()
     await migrate(99)

@@ -29,13 +29,13 @@ function reach(url: string, { patience = 0, onWait = () => undefined, abandoned 
 }
 
 describe('without a server', () => {
-  test('it says that nothing answers, and where', async () => {
+  test('the message says that nothing answers, and where', async () => {
     const port = freePort()
     const url = `postgres://a:s3cret@127.0.0.1:${port}/d?sslmode=disable`
     await expect(reach(url)).rejects.toThrow(`postgres://127.0.0.1:${port}/d: nothing answers there`)
   })
 
-  test('waiting ends when it is asked to, and tells why once', async () => {
+  test('waiting ends on request, and the reason is logged once', async () => {
     const told: string[] = []
     const controller = new AbortController()
     const onWait = (why: string) => {
@@ -50,21 +50,21 @@ describe('without a server', () => {
     expect(told[0]).not.toContain('s3cret')
   })
 
-  test('another kind of server is not waited for', async () => {
+  test('a start does not wait for a server of another kind', async () => {
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('no') })
     const url = `postgres://a@127.0.0.1:${server.port}/d`
     await expect(reach(url, { patience: 600_000 })).rejects.toThrow('is no PostgreSQL')
     await server.stop(true)
   })
 
-  test('a certificate file that is missing is named', () => {
+  test('a missing certificate file is named', () => {
     expect(() => reach('postgres://a@db/d?sslrootcert=/missing/ca.pem')).toThrow(
       '/missing/ca.pem, which the address names, cannot be read',
     )
   })
 })
 
-test('a certificate that has expired is renewed, and no other authority is named for it', () => {
+test('the remedy for an expired certificate is to renew it, not another authority', () => {
   const parsed = databaseUrl('postgres://a@db/d')
   if ('problem' in parsed) throw new Error(parsed.problem)
   const cause = Object.assign(new Error('certificate has expired'), { code: 'CERT_HAS_EXPIRED' })
@@ -77,7 +77,7 @@ test.each([
   ['UNKNOWN_CA', 'TLSV1_ALERT_UNKNOWN_CA'],
   ['an expired one', 'SSLV3_ALERT_CERTIFICATE_EXPIRED'],
   ['none where one is required', 'TLSV13_ALERT_CERTIFICATE_REQUIRED'],
-])('a server that refuses the certificate of this machine (%s) is told in words', (_, alert) => {
+])('a server that refuses this machine’s certificate (%s) is explained', (_, alert) => {
   const parsed = databaseUrl('postgres://a@db/d?sslcert=/etc/node.pem&sslkey=/etc/node.key')
   if ('problem' in parsed) throw new Error(parsed.problem)
   const cause = Object.assign(new Error(`error:10000418:SSL routines:OPENSSL_internal:${alert}`), {
@@ -116,7 +116,7 @@ test('a database that was emptied under its nodes is reported in plain words', (
   expect(mayPass).toBe(true)
 })
 
-test('a failure of TLS without a known cause still says which server it was', () => {
+test('an unknown TLS failure still names the server', () => {
   const parsed = databaseUrl('postgres://a@db/d')
   if ('problem' in parsed) throw new Error(parsed.problem)
   const cause = Object.assign(new Error('WRONG_VERSION_NUMBER'), { code: 'EPROTO' })
@@ -124,7 +124,7 @@ test('a failure of TLS without a known cause still says which server it was', ()
   expect(words).toBe('postgres://db:5432/d: it cannot be used (WRONG_VERSION_NUMBER).')
 })
 
-test('files that hold no certificate, or the key of another one, are named', () => {
+test('a file without certificate, or with the key of another one, is named', () => {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-pem-'))
   const file = (name: string, text: string) => {
     writeFileSync(join(folder, name), text)
@@ -167,7 +167,7 @@ needs('postgres').describe('with a server', () => {
     await expect(reach(other)).rejects.toThrow('a name that is in the certificate (here localhost)')
   })
 
-  test('a wrong password and a missing database are told at once, with what helps', async () => {
+  test('a wrong password and a missing database are reported at once, with the remedy', async () => {
     const patience = 600_000
     const wrong = `postgres://pwpush:guess@127.0.0.1:${server.port}/${database.name}?sslmode=disable`
     await expect(reach(wrong, { patience })).rejects.toThrow('it refuses the user "pwpush" or the password')
@@ -175,7 +175,7 @@ needs('postgres').describe('with a server', () => {
     await expect(reach(missing, { patience })).rejects.toThrow('CREATE DATABASE "missing" OWNER "pwpush"')
   })
 
-  test('a server that comes later is waited for', async () => {
+  test('a start waits for a server that starts later', async () => {
     const proxy = await startFaultProxy(server.port)
     proxy.set('reset')
     const told: string[] = []

@@ -85,11 +85,11 @@ async function tryDamaged(damage: (path: string) => void): Promise<Outcome> {
   return outcome
 }
 
-test('whole, it serves everything', async () => {
+test('an intact database serves everything', async () => {
   expect(await tryDamaged(() => undefined)).toEqual({ refused: null, right: PUSHES, failed: 0, lost: 0 })
 })
 
-test('cut off anywhere, it is refused, naming the file', async () => {
+test('a database truncated anywhere is refused, naming the file', async () => {
   const size = readFileSync(join(whole, 'oncebox.db')).length
   const lengths = fc.sample(fc.integer({ min: 1, max: size - 1 }), { seed: SEED, numRuns: 40 })
   for (const length of [...lengths, 512, 4096, size - 4096, size - 1]) {
@@ -102,7 +102,7 @@ test('cut off anywhere, it is refused, naming the file', async () => {
   }
 }, 300_000)
 
-test('with bytes flipped, it never hands out a wrong payload', async () => {
+test('a database with flipped bytes never hands out a wrong payload', async () => {
   const bytes = readFileSync(join(whole, 'oncebox.db'))
   const flips = fc.sample(
     fc.array(fc.record({ at: fc.nat({ max: bytes.length - 1 }), by: fc.integer({ min: 1, max: 255 }) }), {

@@ -22,7 +22,7 @@ function multiply(dataDir: string): void {
   database.close()
 }
 
-test('each push is counted once, and other requests get their turn between the steps', async () => {
+test('each push is counted once, and other requests run between the steps', async () => {
   const opened = await openTestStore({ onError: () => undefined })
   await storePush(opened)
   multiply(opened.dataDir)

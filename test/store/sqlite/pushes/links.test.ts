@@ -89,7 +89,7 @@ async function file(
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
 }
 
-test('new links wait in memory until they are many, and are filed all together', async () => {
+test('new links wait in memory until there are many, and are filed together', async () => {
   const links = openLinks(database, MOST)
   addPushes(1, MOST)
   await file(links, MOST)
@@ -106,7 +106,7 @@ test('new links wait in memory until they are many, and are filed all together',
   expect(idsOf(1, 55)).toEqual(range(1, 55))
 })
 
-test('links that come while others are filed are found, and filed the next time', async () => {
+test('links that are added during a filing are found, and filed the next time', async () => {
   const links = openLinks(database, MOST)
   addPushes(1, 30)
   let works = 0
@@ -124,7 +124,7 @@ test('links that come while others are filed are found, and filed the next time'
   expect(idsOf(1, 60)).toEqual(range(1, 60))
 })
 
-test('a full disk or a crash between two parts loses no link', async () => {
+test('a full disk or a crash during a filing loses no link', async () => {
   const links = openLinks(database, MOST)
   addPushes(1, 30)
   await file(links, 30, committing([8]))
@@ -160,7 +160,7 @@ test('a start on a full disk keeps in memory what it cannot file, until there is
   expect(idsOf(1, 1_030)).toEqual(range(1, 1_030))
 })
 
-test('once all pushes are purged, new links are filed no later than before', async () => {
+test('new links are filed as before once all pushes are purged', async () => {
   const links = openLinks(database, MOST)
   addPushes(1, 200)
   await file(links, 200)
@@ -190,7 +190,7 @@ test('a second push with the same link is refused, whether the first is filed or
   expect([...idsOf(7, 7), ...idsOf(31, 31)]).toEqual([33, 34])
 })
 
-test('a create with the link of another push is refused alone, and the first stays as it is', async () => {
+test('a create with the link of another push is refused alone, and that push is not changed', async () => {
   const opened = await openTestStore()
   const { id, lookup } = await storePush(opened)
   const [second, other] = await Promise.allSettled([
@@ -212,7 +212,7 @@ test('a create that is undone leaves no link', () => {
   expect(idsOf(1, 4)).toEqual([1, undefined, undefined, 2])
 })
 
-test('a link goes with its push, and changes with it, filed or not', async () => {
+test('a link is removed and changed with its push, filed or not', async () => {
   const links = openLinks(database, MOST)
   addPushes(1, 30)
   await file(links, 30)
@@ -250,7 +250,7 @@ test('a push that a command deletes beside the server leaves no link in the inde
   expect(count('new_links')).toBe(0)
 })
 
-test('nothing is filed after the close', async () => {
+test('no link is filed after the close', async () => {
   const links = openLinks(database, MOST)
   addPushes(1, 30)
   await links.close()

@@ -32,7 +32,7 @@ async function turnsBeside(work: Promise<unknown>): Promise<number> {
   return turns
 }
 
-test('is read from whichever end a page is, exported and removed in steps, and leaves nothing behind', async () => {
+test('a long log is read from the nearer end, exported and removed in steps, and leaves nothing behind', async () => {
   const opened = await openTestStore()
   const { store, clock, dataDir } = opened
   await storePush(opened)

@@ -26,7 +26,7 @@ async function pushAndExpire(times: number): Promise<void> {
   }
 }
 
-test('slots of expired pushes are used again, also after a restart', async () => {
+test('slots of expired pushes are reused, even after a restart', async () => {
   const kept = await Promise.all(Array.from({ length: 5 }, () => storePush(opened)))
   await pushAndExpire(20)
   expect(countSlots()).toBe(6)
@@ -40,7 +40,7 @@ test('slots of expired pushes are used again, also after a restart', async () =>
   }
 })
 
-test('every push finds its own key, whatever came and went', async () => {
+test('every push finds its own key, whatever was added and removed', async () => {
   const keys = new Map<number, { lookup: Uint8Array; key: string }>()
   const keyOf = async (lookup: Uint8Array) =>
     (await opened.store.pushes.findSealedPush(lookup))?.sealed?.secrets.wrappedKey.toHex() ?? 'none'

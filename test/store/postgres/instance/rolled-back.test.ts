@@ -41,7 +41,7 @@ const setBack = () =>
     SELECT pg_sleep(0.3)`)
 
 postgres.describe('a database that was restored to an earlier state', () => {
-  test('is refused by each node that has written a later state', async () => {
+  test('is refused by each node that has recorded a later state', async () => {
     const [one, two] = [await makeNode().open(), await makeNode().open({ beatMs: 1e9 })]
     await keep()
     // Twice, because after a heartbeat of unknown outcome the node also accepts the mark before it.
@@ -57,7 +57,7 @@ postgres.describe('a database that was restored to an earlier state', () => {
     for (const store of [one, two]) await store.close()
   })
 
-  test('is noticed on a new connection, before the next heartbeat', async () => {
+  test('is detected on a new connection, before the next heartbeat', async () => {
     const store = await makeNode().open({ beatMs: 1e9 })
     await query("UPDATE nodes SET mark = 'of an earlier heartbeat'")
     await cutConnections()
@@ -69,7 +69,7 @@ postgres.describe('a database that was restored to an earlier state', () => {
     await store.close()
   })
 
-  test('is refused at the start of a node, also when the row of the node is missing', async () => {
+  test('is refused at the start of a node, even if the row of the node is missing', async () => {
     const node = makeNode()
     const store = await node.open()
     await keep()
@@ -162,7 +162,7 @@ postgres.describe('a data folder that was copied', () => {
 })
 
 postgres.describe('a restored copy of a database', () => {
-  test('is refused until expire-all, and then leaves the nodes and files of its original alone', async () => {
+  test('is refused until expire-all, and afterwards does not touch the nodes and files of its original', async () => {
     const [node, trial] = [makeNode(), makeNode()]
     const before = await node.open()
     const keepFile = (store: OpenedStore, id: string) =>

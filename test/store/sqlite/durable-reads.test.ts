@@ -261,12 +261,12 @@ for (const [part, reads] of Object.entries(TABLE))
         })
     }
 
-test('the numbers of the health checks do not wait for the disk', async () => {
+test('the counts of the health checks do not wait for the disk', async () => {
   expect(await store.health.countPushes()).toEqual({ live: 1, expired: 0 })
   expect(await resolvesEarly(store.health.countMessages())).toBe(true)
 })
 
-test('an operation is given no read that does not wait', () => {
+test('operations get no read that skips the wait', () => {
   const steps = {} as Parts['steps']
   // @ts-expect-error: health alone has it.
   expect(steps.glance).toBeUndefined()
