@@ -23,6 +23,7 @@ export const PACKAGES = {
   python3: 'python3',
   setpriv: 'util-linux',
   sh: 'dash',
+  strace: 'strace',
   systemctl: null,
   'systemd-analyze': null,
   tar: 'tar',

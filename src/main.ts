@@ -6,8 +6,8 @@ import { runCommandLine } from './cli/program.ts'
 import { watchStreams } from './cli/standard-streams.ts'
 
 /** Runs one command line and resolves to its exit code. */
-export function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  return runCommandLine(argv, { env, now: Date.now, uptime })
+export function run(argv: readonly string[], env: NodeJS.ProcessEnv, umask: number): Promise<number> {
+  return runCommandLine(argv, { env, now: Date.now, uptime, umask })
 }
 
 /** Delay before the JIT compiler is turned up: a start runs most of its code only once. */
@@ -16,7 +16,7 @@ const STARTED_MS = 1_000
 if (import.meta.main) {
   setTimeout(() => Bun.unsafe.setJITPolicy(1), STARTED_MS).unref()
   // No file created here may be accessible to other users of the machine.
-  process.umask(0o077)
+  const umask = process.umask(0o077)
   const streams = watchStreams(process)
-  process.exit(await streams.end(await run(process.argv.slice(2), process.env)))
+  process.exit(await streams.end(await run(process.argv.slice(2), process.env, umask)))
 }

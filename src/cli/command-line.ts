@@ -19,7 +19,7 @@ const SERVICE = { dataDir: settings.dataDir, databaseUrl: settings.databaseUrl }
 export type CommandContext = Pick<CommandInput, 'shell' | 'app' | 'commands'>
 
 /** `rest`: the words after the command's name. `isBare`: no command was named, so `serve` runs. */
-type CommandWords = { rest: readonly string[]; isBare: boolean }
+export type CommandWords = { rest: readonly string[]; isBare: boolean }
 
 /** Throws UsageError with all problems. */
 export function readCommandLine(
@@ -56,9 +56,14 @@ export function readCommandLine(
 
 const FORMAT = { logFormat: settings.logFormat }
 
+/** Returns the flags as given, even if some are wrong. */
+export function givenFlags(row: Command, rest: readonly string[]): GivenFlags {
+  return readFlags(rest, flagsOf(row)).raw
+}
+
 /** Whether --log-format asks for JSON, even if other flags are wrong. */
 export function wantsJson(row: Command, rest: readonly string[], shell: Shell): boolean {
-  const { raw } = readFlags(rest, flagsOf(row))
+  const raw = givenFlags(row, rest)
   try {
     const { os, readFile } = shellFor(row, { raw, operands: [] }, shell)
     return readSettings(FORMAT, { flags: raw, os, readFile }).config?.logFormat === 'json'

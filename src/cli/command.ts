@@ -26,7 +26,10 @@ export type CommandInput<F = unknown, C = unknown> = {
 export type Command<F extends SettingsTable = SettingsTable, S extends SettingsTable = SettingsTable> = {
   /** The full name, with its group: `user add`. */
   name: string
-  /** The arguments as in the help: `EMAIL NAME-OR-PREFIX`, `[FILE]`. Lower case: a choice, `bash|zsh`. */
+  /**
+   * The arguments as in the help: `EMAIL NAME-OR-PREFIX`, `[FILE]`. Lower case: a choice, `bash|zsh`. `[ARG…]`:
+   * any number of words, of which the first comes after `--`.
+   */
   operands?: string
   /** Heading in the list of commands. */
   heading?: string
@@ -45,6 +48,8 @@ export type Command<F extends SettingsTable = SettingsTable, S extends SettingsT
    * Whether the settings of an installed service count, unless the command line names a folder or a database.
    */
   isOnData?: boolean | ((operands: readonly string[]) => boolean)
+  /** Replaces a failure before the action, such as wrong flags, for a command with exit codes of its own. */
+  refuse?(cause: unknown, given: Pick<CommandInput, 'raw' | 'shell'>): Promise<Error>
   /** Prints failures as lines of JSON when --log-format asks for it. */
   isServer?: true
   /** Set for a command that needs a data folder: its purpose, and the remedy for users of PostgreSQL. */
@@ -82,6 +87,8 @@ export type Operand = {
   /** How error messages call it. */
   label: string
   isNeeded: boolean
+  /** Whether it stands for any number of words. */
+  isRest: boolean
   /** The allowed words; empty when any text is allowed. */
   choices: string[]
 }
@@ -91,7 +98,7 @@ export function operandsOf({ operands = '' }: Command): Operand[] {
     const name = word.replace(/^\[(.*)\]$/, '$1')
     const choices = /^[a-z|]+$/.test(name) ? name.split('|') : []
     const label = choices.length === 0 ? name.replace(/\|-$/, '') : `one of ${choices.join(', ')}`
-    return word === '' ? [] : [{ name, label, isNeeded: name === word, choices }]
+    return word === '' ? [] : [{ name, label, isNeeded: name === word, isRest: name.endsWith('…'), choices }]
   })
 }
 

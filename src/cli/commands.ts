@@ -4,6 +4,7 @@
 import { type Command, envFile } from './command.ts'
 import { BACKUP } from './commands/backup.ts'
 import { COPY } from './commands/copy.ts'
+import { EXEC } from './commands/exec.ts'
 import { EXPIRE_ALL } from './commands/expire-all.ts'
 import { EXPORT } from './commands/export.ts'
 import { GET } from './commands/get.ts'
@@ -26,7 +27,7 @@ import { WATCH } from './commands/watch.ts'
 const ROWS: readonly Command[] = [
   ...[...SERVER, ...USERS, ...TOKENS, ...IMPORTS],
   ...[BACKUP, ...RESTORES, EXPIRE_ALL, COPY, ...KEYS],
-  ...[PUSH, GET, ...REQUESTS, ...OWN_PUSHES, WATCH, EXPORT, ...LOGINS, TRUST],
+  ...[PUSH, GET, EXEC, ...REQUESTS, ...OWN_PUSHES, WATCH, EXPORT, ...LOGINS, TRUST],
   ...[...SERVICE, UPGRADE, ...MACHINE],
 ]
 

@@ -5,7 +5,13 @@ import { version } from '../../package.json'
 import { app } from './app.ts'
 import { isStartedByClick, keepWindow } from './browser.ts'
 import { type Command, childrenOf, isGroup, wordOf } from './command.ts'
-import { type CommandContext, readCommandLine, wantsJson } from './command-line.ts'
+import {
+  type CommandContext,
+  type CommandWords,
+  givenFlags,
+  readCommandLine,
+  wantsJson,
+} from './command-line.ts'
 import { COMMANDS } from './commands.ts'
 import { inJson, presentFailure, ReportedFailure, sayFailure, UsageError, WRONG_USAGE } from './failures.ts'
 import { createShell, type Outside } from './shell.ts'
@@ -48,11 +54,19 @@ async function run(argv: readonly string[], parts: CommandContext): Promise<void
   const called = row ?? COMMANDS.find(({ name }) => name === 'serve')
   if (called?.act === undefined) return
   if (!(called.isServer && wantsJson(called, rest, shell)))
-    return called.act(readCommandLine(called, { rest, isBare }, parts))
+    return called.act(await readOrRefuse(called, { rest, isBare }, parts))
   try {
     await called.act(readCommandLine(called, { rest, isBare }, { ...parts, shell: inJson(shell) }))
   } catch (cause) {
     throw sayFailure(shell, cause)
+  }
+}
+
+async function readOrRefuse(row: Command, words: CommandWords, parts: CommandContext) {
+  try {
+    return readCommandLine(row, words, parts)
+  } catch (cause) {
+    throw (await row.refuse?.(cause, { raw: givenFlags(row, words.rest), shell: parts.shell })) ?? cause
   }
 }
 

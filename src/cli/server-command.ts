@@ -16,7 +16,8 @@ import type { Shell } from './shell.ts'
 /** The client for the chosen server, and the push or request that the command concerns. */
 export type ServerCall = Awaited<ReturnType<typeof openCall>>
 
-const settings = {
+/** The settings of every command that calls a server. */
+export const callSettings = {
   ...clientSettings,
   cacert: { ...clientSettings.cacert, parse: certificates },
   ...clientSecrets,
@@ -33,7 +34,7 @@ type Needs = {
 }
 
 type ServerCommand<F extends SettingsTable> = Omit<
-  Command<F, typeof settings>,
+  Command<F, typeof callSettings>,
   'act' | 'settings' | 'heading'
 > &
   Needs & { act(given: CommandInput<Values<F>> & ServerCall): Promise<void> }
@@ -43,23 +44,26 @@ export function serverCommand<F extends SettingsTable>({ act, ...row }: ServerCo
   return command({
     ...row,
     heading: 'Share and open:',
-    settings,
-    act: async (given) => act({ ...given, ...(await openCall(given, row)) }),
+    settings: callSettings,
+    act: async (given) => {
+      const [operand = ''] = row.operands === 'LINK-OR-TOKEN' ? given.operands : []
+      return act({ ...given, ...(await openCall(operand, given, row)) })
+    },
   })
 }
 
 const PATIENT_TRIES = 100
 
+export type CallInput = Pick<CommandInput<unknown, Values<typeof callSettings>>, 'config' | 'shell' | 'app'>
+
 /**
- * Opens the client for the chosen server. `urlToken` names a push or a request; it is empty when the command
- * concerns none. Throws ClientFailure when a login is needed and there is none.
+ * Opens the client for the server of a link, or for the chosen server if `link` is a token or empty.
+ * `urlToken` names a push or a request; it is empty when the command concerns none. Throws ClientFailure when
+ * a login is needed and there is none.
  */
-async function openCall(
-  { operands, config, shell, app }: CommandInput<unknown, Values<typeof settings>>,
-  needs: Needs & { operands?: string },
-) {
+export async function openCall(linkOrToken: string, { config, shell, app }: CallInput, needs: Needs = {}) {
   const { cacert, ...wanted } = config
-  const address = needs.operands === 'LINK-OR-TOKEN' ? parseLinkOrToken(operands[0] ?? '') : null
+  const address = parseLinkOrToken(linkOrToken)
   const { server: link = null, isSchemeGuessed, urlToken = '', isRequest = false } = address ?? {}
   if (isRequest && !needs.takesRequests)
     throw new CommandFailure('This is the link of a request, not of a push: see "oncebox requests".')

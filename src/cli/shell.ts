@@ -25,7 +25,7 @@ function isExecutable(): boolean {
 }
 
 /** `uptime`: seconds since the machine was started. */
-export type Outside = { env: Environment; now: () => number; uptime: () => number }
+export type Outside = { env: Environment; now: () => number; uptime: () => number; umask: number }
 
 export function createShell(outside: Outside) {
   const { stdout, stderr } = process
@@ -85,6 +85,9 @@ export function createShell(outside: Outside) {
     /** Asks without echoing the input. Throws when the person cancels. */
     askHidden: (question: string) => askHidden(question, input()),
     onSignal,
+    passSignals,
+    /** The umask that this process was started with, for programs that it starts. */
+    umask: outside.umask,
     /** Calls `listener` for an uncaught error, which ends the process. */
     onCrash: (listener: (cause: unknown) => void): void => {
       process.on('uncaughtException', listener)
@@ -116,6 +119,27 @@ function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
   if (process.platform === 'win32') return
   process.on('SIGQUIT', () => listener('stop'))
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
+}
+
+/** Signals that a program expects from whoever started it. */
+const PASSED = [
+  'SIGHUP',
+  'SIGINT',
+  'SIGQUIT',
+  'SIGTERM',
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGWINCH',
+  'SIGCONT',
+] as const
+
+/** Calls `listener` instead of ending the process, until the returned function is called. */
+function passSignals(listener: (signal: NodeJS.Signals) => void): () => void {
+  const signals = process.platform === 'win32' ? PASSED.slice(0, 4) : PASSED
+  for (const signal of signals) process.on(signal, listener)
+  return () => {
+    for (const signal of signals) process.off(signal, listener)
+  }
 }
 
 /**

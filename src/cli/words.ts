@@ -39,15 +39,20 @@ export function unknownCommand(group: Command | undefined, word: string): string
   return `unknown command ${JSON.stringify(shown)}${didYouMean(word, names) || ` (there are ${names.join(', ')})`}`
 }
 
-/** Splits words into flags, by name, and arguments. `table` has the flags that the command knows. */
+/**
+ * Splits words into flags, by name, and arguments. `table` has the flags that the command knows. `separated`:
+ * how many of the arguments come after `--`.
+ */
 export function readFlags(rest: readonly string[], table: SettingsTable) {
   const known = Object.values(table).filter(({ variableOnly }) => !variableOnly)
   const raw: Record<string, string[]> = {}
   const words: string[] = []
   const problems: string[] = []
+  let separated = 0
   for (let at = 0; at < rest.length; at += 1) {
     const word = rest[at] ?? ''
     if (word === '--') {
+      separated = rest.length - at - 1
       words.push(...rest.slice(at + 1))
       break
     }
@@ -70,7 +75,7 @@ export function readFlags(rest: readonly string[], table: SettingsTable) {
       raw[setting.flag] = [...(raw[setting.flag] ?? []), value]
     }
   }
-  return { raw, words, problems }
+  return { raw, words, separated, problems }
 }
 
 function isFlag(word: string): boolean {
@@ -86,21 +91,26 @@ function flagsOf(known: readonly { flag: string }[]): string[] {
   return [...known.map(({ flag }) => `--${flag}`), '--help']
 }
 
-type Words = Pick<ReturnType<typeof readFlags>, 'words' | 'problems'>
+type Words = Pick<ReturnType<typeof readFlags>, 'words' | 'separated' | 'problems'>
 
 /**
  * Parses the arguments of a command. `isBare`: no command was named, so `serve` runs.
  */
-export function readArguments(row: Command, { words, problems }: Words, isBare: boolean) {
+export function readArguments(row: Command, { words, separated, problems }: Words, isBare: boolean) {
   const names = operandsOf(row)
+  const hasRest = names.at(-1)?.isRest === true
   const wrong = [
     ...problems,
-    ...words.slice(names.length).map((word, index) => explainWord(row, word, isBare && index === 0)),
+    ...(hasRest && words.length > separated ? [`put "--" before the ${names[0]?.label.toLowerCase()}`] : []),
+    ...(hasRest ? [] : words.slice(names.length)).map((word, index) =>
+      explainWord(row, word, isBare && index === 0),
+    ),
     ...(problems.length > 0 ? [] : names.slice(words.length))
       .filter(({ isNeeded }) => isNeeded)
       .map(({ label }) => `${label} is missing`),
   ]
-  const read = words.slice(0, names.length).map((text, index) => readOperand(names[index], text))
+  const taken = hasRest ? words : words.slice(0, names.length)
+  const read = taken.map((text, index) => readOperand(names[index], text))
   return {
     operands: read.flatMap((one) => ('value' in one ? [one.value] : [])),
     isWordWrong: wrong.length > 0,

@@ -141,6 +141,12 @@ export function createClient(options: PushClientOptions) {
     return parseUrl((await get(`${PUSHES}/${urlToken}/preview`)).body)
   }
 
+  /** Whether the push can be opened; never a view. Only Oncebox tells; for other servers both are false. */
+  async function check(urlToken: string): Promise<{ isExpired: boolean; needsPassphrase: boolean }> {
+    const { expired, passphrase_required } = Object((await get(`${PUSHES}/${urlToken}/preview`)).body)
+    return { isExpired: expired === true, needsPassphrase: passphrase_required === true }
+  }
+
   function expire(urlToken: string): Promise<ServerAnswer> {
     return get(`${PUSHES}/${urlToken}`, { method: 'DELETE' })
   }
@@ -205,7 +211,7 @@ export function createClient(options: PushClientOptions) {
   }
 
   return {
-    ...{ version, create, linkOf, retrieve, expire, edit, audit, list, downloadPart },
+    ...{ version, create, linkOf, check, retrieve, expire, edit, audit, list, downloadPart },
     ...{ createRequest, listRequests, findRequest, listEvents },
   }
 }

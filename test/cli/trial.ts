@@ -74,6 +74,8 @@ export function createTrial(
     ask: answer,
     askHidden: answer,
     onSignal: (listener) => signals.push(listener),
+    passSignals: () => () => undefined,
+    umask: 0o022,
     onCrash: () => undefined,
     exitNow: (code) => exits.push(code),
     network: { lookUp: async () => [], listAddresses: () => [], hostName: () => 'box' },

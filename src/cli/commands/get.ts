@@ -154,7 +154,7 @@ async function awaitAnswer(
 }
 
 /** Finds the oldest unopened answer. Stops at pushes that are older than the request. */
-async function findUnopened(
+export async function findUnopened(
   client: Pick<PushClient, 'list'>,
   request: RemoteRequest,
 ): Promise<string | null> {

@@ -1,0 +1,52 @@
+// Opens one push for a program: its text, or its only file, in memory.
+
+import { readFileSync, rmSync } from 'node:fs'
+import type { PushClient } from '../../client/client.ts'
+import { ClientFailure } from '../../client/failure.ts'
+import { isSealedText } from '../../domain/age-recipient.ts'
+import { CommandFailure } from '../failures.ts'
+import type { MemoryFolder } from './memory-folder.ts'
+
+export type Opening = {
+  client: Pick<PushClient, 'retrieve' | 'downloadPart'>
+  urlToken: string
+  passphrase: string | null
+  /** Where a file is downloaded to. */
+  folder: Pick<MemoryFolder, 'path'>
+  /** Called once the view is spent. */
+  onSpent: () => void
+}
+
+/**
+ * Spends a view. Returns the text of the push or, for a push of the kind `file`, the content of its only file.
+ * Throws ClientFailure of kind `gone` if it has expired, and `refused` for its passphrase.
+ */
+export async function openContent({
+  client,
+  urlToken,
+  passphrase,
+  folder,
+  onSpent,
+}: Opening): Promise<Uint8Array> {
+  const retrieved = await client.retrieve(urlToken, passphrase)
+  if (retrieved.outcome === 'passphrase_wanted') throw new ClientFailure('refused', retrieved.message)
+  const { payload, files, kind, expired } = retrieved.push
+  if (expired) throw new ClientFailure('gone', 'It has expired.')
+  onSpent()
+  const [file, ...others] = files
+  if (kind !== 'file' && payload !== null) {
+    if (isSealedText(payload)) throw new CommandFailure('It is encrypted for a key that is not here.')
+    return Buffer.from(payload)
+  }
+  if (file === undefined || others.length > 0)
+    throw new CommandFailure(
+      `It holds ${file === undefined ? 'nothing' : 'several files'}, where one text or file is needed.`,
+    )
+  const part = folder.path('download.part')
+  try {
+    await client.downloadPart({ ...file, part }, { onProgress: () => undefined, onRetry: () => undefined })
+    return readFileSync(part)
+  } finally {
+    rmSync(part, { force: true })
+  }
+}

@@ -1,0 +1,26 @@
+// Turns off core dumps of this process and of those that it starts, because a dump would hold secrets.
+
+import { dlopen, FFIType } from 'bun:ffi'
+
+/** RLIMIT_CORE has the same number on Linux and macOS. */
+const RLIMIT_CORE = 4
+
+const LIBRARIES: Partial<Record<NodeJS.Platform, string[]>> = {
+  linux: ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`],
+  darwin: ['/usr/lib/libSystem.B.dylib'],
+}
+
+/** Sets the limit of core dumps to 0 for good. False where that is not possible; Windows has no limit. */
+export function forbidCoreDumps(): boolean {
+  for (const library of LIBRARIES[process.platform] ?? []) {
+    try {
+      const setrlimit = { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 } as const
+      const { symbols } = dlopen(library, { setrlimit })
+      // The soft and the hard limit.
+      return symbols.setrlimit(RLIMIT_CORE, new BigUint64Array(2)) === 0
+    } catch {
+      // Tries the name of the other C library.
+    }
+  }
+  return process.platform === 'win32'
+}

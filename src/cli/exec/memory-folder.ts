@@ -1,0 +1,80 @@
+// A private folder in memory for secrets that a program reads from a file. It is removed when this process
+// ends, even by SIGKILL.
+
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import type { OperatingSystem } from '../../settings/parsers.ts'
+import { CommandFailure } from '../failures.ts'
+
+export type MemoryFolder = ReturnType<typeof createMemoryFolder>
+
+/**
+ * Creates no folder before the first `path`. Throws CommandFailure at once if there is no place in memory,
+ * unless the disk is allowed.
+ */
+export function createMemoryFolder({ env }: OperatingSystem, { allowDisk }: { allowDisk: boolean }) {
+  const parent = [env.XDG_RUNTIME_DIR ?? '', '/dev/shm'].find(isUsable) ?? (allowDisk ? tmpdir() : null)
+  let folder: string | null = null
+  let stopWatching = () => {}
+
+  function open(): string {
+    if (parent === null) throw noMemory()
+    if (folder !== null) return folder
+    folder = mkdtempSync(join(parent, 'oncebox-'))
+    stopWatching = removeAtEnd(folder)
+    return folder
+  }
+
+  return {
+    /** Throws CommandFailure if there is neither a place in memory nor leave to use the disk. */
+    require: (): void => {
+      if (parent === null) throw noMemory()
+    },
+    /** Returns a path in the folder. */
+    path: (name: string): string => join(open(), name),
+    /** Writes a file that only this user can read. Returns its path. */
+    write: (name: string, bytes: Uint8Array): string => {
+      const path = join(open(), name)
+      writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 })
+      return path
+    },
+    [Symbol.dispose]: (): void => {
+      if (folder !== null) rmSync(folder, { recursive: true, force: true })
+      stopWatching()
+    },
+  }
+}
+
+function noMemory(): CommandFailure {
+  return new CommandFailure(
+    'There is no folder in memory for a file: XDG_RUNTIME_DIR names none of yours, and there is no /dev/shm. --allow-disk uses the disk.',
+  )
+}
+
+/** Whether other users can neither write into the folder nor replace what is in it. */
+function isUsable(path: string): boolean {
+  if (!isAbsolute(path) || !existsSync(path)) return false
+  const found = statSync(path)
+  const isOurs = found.uid === process.getuid?.() && (found.mode & 0o022) === 0
+  const isShared = found.uid === 0 && (found.mode & 0o1000) !== 0
+  return found.isDirectory() && (isOurs || isShared)
+}
+
+/**
+ * Starts a shell that waits for the end of its input, which the system closes when this process ends in any
+ * way, and then removes the folder.
+ */
+function removeAtEnd(folder: string): () => void {
+  const wait = 'trap "" HUP INT QUIT TERM; read -r _; rm -rf -- "$1"'
+  try {
+    const watcher = Bun.spawn(['/bin/sh', '-c', wait, 'sh', folder], {
+      ...{ stdin: 'pipe', stdout: 'ignore', stderr: 'ignore', env: {} },
+    })
+    watcher.unref()
+    return () => void watcher.stdin.end()
+  } catch {
+    // A system without a shell: only SIGKILL leaves the folder behind.
+    return () => undefined
+  }
+}

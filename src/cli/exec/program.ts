@@ -1,0 +1,141 @@
+// Finds and runs a program that gets secrets: its environment, its exit code, and the signals for it.
+
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { constants as os } from 'node:os'
+import { delimiter, isAbsolute, join } from 'node:path'
+import { codeOf } from '../../domain/system-errors.ts'
+import type { Environment } from '../../settings/parsers.ts'
+import type { Shell } from '../shell.ts'
+
+/** As shells exit for a program that is missing, or that cannot be run. */
+export const NOT_EXECUTABLE = 126
+export const NOT_FOUND = 127
+
+export class ProgramFailure extends Error {
+  readonly exitCode: number
+
+  constructor(exitCode: typeof NOT_EXECUTABLE | typeof NOT_FOUND, name: string) {
+    super(`${JSON.stringify(name)}: ${exitCode === NOT_FOUND ? 'command not found' : 'cannot be executed'}.`)
+    this.exitCode = exitCode
+  }
+}
+
+/** Returns the path of a program as a shell finds it. Throws ProgramFailure. */
+export function findProgram(name: string, { env, platform, cwd }: Shell['os']): string {
+  if (platform === 'win32') {
+    const found = Bun.which(name, { PATH: env.PATH ?? env.Path ?? '', cwd })
+    if (found === null) throw new ProgramFailure(NOT_FOUND, name)
+    return found
+  }
+  const folders = (env.PATH ?? '/usr/bin:/bin').split(delimiter)
+  const paths = name.includes('/') ? [name] : folders.map((folder) => join(folder || '.', name))
+  let refused = false
+  for (const path of paths) {
+    const state = stateOf(path)
+    if (state === 'program') return isAbsolute(path) || path.includes('/') ? path : `./${path}`
+    refused ||= state === 'refused'
+  }
+  throw new ProgramFailure(refused ? NOT_EXECUTABLE : NOT_FOUND, name)
+}
+
+function stateOf(path: string): 'program' | 'refused' | 'missing' {
+  try {
+    if (!statSync(path).isFile()) return 'refused'
+    accessSync(path, constants.X_OK)
+    return 'program'
+  } catch (cause) {
+    return codeOf(cause) === 'EACCES' ? 'refused' : 'missing'
+  }
+}
+
+/** The tokens of other servers may be so short that they occur by chance. */
+const MIN_TOKEN_CHARACTERS = 11
+
+/**
+ * Returns the environment for a program: without variables of oncebox, without those named in `without`, and
+ * without any that holds one of the `tokens` of links.
+ */
+export function programEnvironment(
+  env: Environment,
+  { without = [], tokens = [] }: { without?: readonly string[]; tokens?: readonly string[] } = {},
+): Record<string, string> {
+  const long = tokens.filter(({ length }) => length >= MIN_TOKEN_CHARACTERS)
+  const kept: Record<string, string> = {}
+  for (const [name, value = ''] of Object.entries(env)) {
+    const holdsLink = long.some((token) => value.toLowerCase().includes(token.toLowerCase()))
+    if (!/^ONCEBOX_/i.test(name) && !without.includes(name) && !holdsLink) kept[name] = value
+  }
+  return kept
+}
+
+type Run = {
+  /** The path from `findProgram`. */
+  path: string
+  argv: readonly string[]
+  env: Record<string, string>
+  /** The secret for its standard input; null passes on our own. */
+  input: Uint8Array | null
+  /** Whether core dumps have to be turned off by a shell. */
+  isLimitedByShell: boolean
+  shell: Shell
+}
+
+export type ProgramEnd = { exitCode: number; signal: NodeJS.Signals | null }
+
+const NO_CORE = 'ulimit -c 0 && exec "$@"'
+
+/** Runs the program to its end, passing on signals. Throws ProgramFailure, or what the system refused. */
+export async function runProgram({
+  path,
+  argv,
+  env,
+  input,
+  isLimitedByShell,
+  shell,
+}: Run): Promise<ProgramEnd> {
+  const [name = path, ...args] = argv
+  const command = isLimitedByShell ? ['/bin/sh', '-c', NO_CORE, 'sh', path, ...args] : [path, ...args]
+  let child: Bun.Subprocess | null = null
+  const early: NodeJS.Signals[] = []
+  const stopPassing = shell.passSignals((signal) => {
+    if (child === null) early.push(signal)
+    else if (!isFromTerminal(signal, shell)) child.kill(signal)
+  })
+  const umask = process.umask(shell.umask)
+  try {
+    child = Bun.spawn(command, {
+      env,
+      ...(isLimitedByShell ? {} : { argv0: name }),
+      // Bun gives bytes to the child as a file in memory.
+      ...{ stdin: input ?? 'inherit', stdout: 'inherit', stderr: 'inherit' },
+    })
+    process.umask(umask)
+    for (const signal of early) child.kill(signal)
+    await child.exited
+    const signal = typeof child.signalCode === 'string' ? child.signalCode : null
+    return signal === null
+      ? { exitCode: child.exitCode ?? 0, signal }
+      : { exitCode: 128 + os.signals[signal], signal }
+  } catch (cause) {
+    // The message of such an error may repeat an environment variable.
+    if (codeOf(cause) === 'ENOENT') throw new ProgramFailure(NOT_FOUND, name)
+    if (['EACCES', 'EPERM', 'ENOEXEC'].includes(codeOf(cause))) throw new ProgramFailure(NOT_EXECUTABLE, name)
+    throw cause
+  } finally {
+    process.umask(umask)
+    stopPassing()
+  }
+}
+
+/** Whether the terminal sends the signal to the whole foreground process group, so that the child has it. */
+function isFromTerminal(signal: NodeJS.Signals, { isInputTerminal }: Shell): boolean {
+  if (signal !== 'SIGINT' && signal !== 'SIGQUIT' && signal !== 'SIGWINCH') return false
+  try {
+    // pgrp is the third, tpgid the sixth field after the program's name.
+    const [, rest = ''] = /^.*\) (.*)$/s.exec(readFileSync('/proc/self/stat', 'utf8')) ?? []
+    const fields = rest.split(' ')
+    return fields[2] === fields[5]
+  } catch {
+    return isInputTerminal
+  }
+}

@@ -1,0 +1,191 @@
+// Fetches the secrets of `oncebox exec`: checks all of its links first, then opens one after another.
+
+import { isUtf8 } from 'node:buffer'
+import { readSync } from 'node:fs'
+import { ClientFailure, LostAnswer } from '../../client/failure.ts'
+import { findUnopened } from '../commands/get.ts'
+import { CommandFailure } from '../failures.ts'
+import { type CallInput, loginNeeded, openCall, type ServerCall } from '../server-command.ts'
+import { openContent } from './content.ts'
+import type { MemoryFolder } from './memory-folder.ts'
+import type { PassphraseVariable, Source, Target } from './targets.ts'
+
+/** A link that one or more targets name, with the push that it leads to. */
+export type CheckedLink = {
+  targets: Target[]
+  passphrase: string | null
+  client: ServerCall['client']
+  /** The token in the link, which may be that of a request. */
+  linkToken: string
+  urlToken: string
+}
+
+/** A secret cannot be had. `isGone`: its link was opened before, or is over. */
+export class SourceFailure extends Error {
+  readonly isGone: boolean
+
+  constructor(message: string, isGone: boolean) {
+    super(message)
+    this.isGone = isGone
+  }
+}
+
+/** Returns how messages call a target; never a link. */
+export function nameOf({ use, name }: Target): string {
+  return use === 'stdin' ? 'standard input' : name
+}
+
+const namesOf = (targets: readonly Target[]) => targets.map(nameOf).join(', ')
+
+/** Checks every link without spending a view. Throws SourceFailure for the first that cannot be opened. */
+export async function checkLinks(
+  targets: readonly Target[],
+  passphrases: readonly PassphraseVariable[],
+  call: CallInput,
+): Promise<CheckedLink[]> {
+  const links = new Map<string, { link: string; isRequest: boolean; targets: Target[] }>()
+  const read = createReadSource(call)
+  for (const target of targets) {
+    const link = explained(target, () => read(target.source))
+    const { isRequest } = target.source
+    const key = `${isRequest} ${link}`
+    const known = links.get(key)
+    if (known === undefined) links.set(key, { link, isRequest, targets: [target] })
+    else known.targets.push(target)
+  }
+  const checked: CheckedLink[] = []
+  for (const link of links.values()) {
+    const passphrase = passphraseOf(link.targets, passphrases, call)
+    const found = await explainedLater(link.targets, () => checkLink(link, passphrase, call))
+    checked.push({ ...found, passphrase, targets: link.targets })
+  }
+  return checked
+}
+
+const MAX_LINK_BYTES = 8192
+
+/** Creates a function that reads the link of a source. A descriptor is read once. */
+function createReadSource({ shell }: CallInput): (source: Source) => string {
+  const descriptors = new Map<number, string>()
+  return (source) => {
+    if (source.from === 'text') return source.text
+    if (source.from === 'variable') {
+      const value = shell.os.env[source.variable]?.trim()
+      if (!value) throw new CommandFailure(`the variable ${source.variable} is not set, or empty.`)
+      return value
+    }
+    const { descriptor } = source
+    const text = descriptors.get(descriptor) ?? readDescriptor(descriptor)
+    descriptors.set(descriptor, text)
+    return text
+  }
+}
+
+function readDescriptor(descriptor: number): string {
+  const bytes = Buffer.alloc(MAX_LINK_BYTES)
+  let length = 0
+  try {
+    for (let count = -1; count !== 0 && length < bytes.length; length += count)
+      count = readSync(descriptor, bytes, length, bytes.length - length, null)
+  } catch {
+    throw new CommandFailure(`the descriptor ${descriptor} cannot be read.`)
+  }
+  return bytes.toString('utf8', 0, length).trim()
+}
+
+function passphraseOf(
+  targets: readonly Target[],
+  passphrases: readonly PassphraseVariable[],
+  { shell }: CallInput,
+): string | null {
+  const given = passphrases.find(({ name }) => targets.some((target) => target.name === name))
+  return given === undefined ? null : (shell.os.env[given.variable] ?? null)
+}
+
+type Link = { link: string; isRequest: boolean }
+
+async function checkLink({ link, isRequest }: Link, passphrase: string | null, call: CallInput) {
+  const opened = await openCall(link, call, { takesRequests: true })
+  const { client, server, isSignedIn } = opened
+  if (opened.urlToken === '') throw new CommandFailure('this is neither a secret link nor a token.')
+  const linkToken = opened.urlToken
+  if (!isRequest && !opened.isRequest) {
+    await checkPush(client, linkToken, passphrase)
+    return { client, linkToken, urlToken: linkToken }
+  }
+  if (!isSignedIn) throw loginNeeded('This needs', server)
+  const request = await client.findRequest(linkToken)
+  const urlToken = await findUnopened(client, request)
+  if (urlToken !== null) return { client, linkToken, urlToken }
+  if (request.closed)
+    throw new ClientFailure('gone', 'all answers to this request were opened, or it is over.')
+  throw new CommandFailure('nothing new has arrived for this request.')
+}
+
+async function checkPush(client: ServerCall['client'], urlToken: string, passphrase: string | null) {
+  const { isExpired, needsPassphrase } = await client.check(urlToken)
+  if (isExpired) {
+    // This opens nothing and spends nothing: it tells the owner that somebody came too late.
+    await client.retrieve(urlToken, null).catch(() => undefined)
+    throw new ClientFailure('gone', 'it was already opened, has expired or was deleted.')
+  }
+  if (needsPassphrase && passphrase === null)
+    throw new CommandFailure('it needs a passphrase: name the variable that holds it with --passphrase-env.')
+}
+
+/**
+ * Opens the links, those with a passphrase first, because a wrong one spends no view. Throws SourceFailure,
+ * which names what was spent.
+ */
+export async function openLinks(links: readonly CheckedLink[], folder: MemoryFolder) {
+  const spent: string[] = []
+  const secrets = new Map<Target, Uint8Array>()
+  for (const link of links.toSorted(
+    (a, b) => Number(b.passphrase !== null) - Number(a.passphrase !== null),
+  )) {
+    const { targets, client, urlToken, passphrase } = link
+    const onSpent = () => spent.push(namesOf(targets))
+    try {
+      const bytes = await openContent({ client, urlToken, passphrase, folder, onSpent })
+      for (const target of targets) secrets.set(target, checkBytes(target, bytes))
+    } catch (cause) {
+      if (cause instanceof LostAnswer && !spent.includes(namesOf(targets)))
+        spent.push(`${namesOf(targets)} (perhaps)`)
+      const said = spent.length === 0 ? ' No view was spent.' : ` Already spent: ${spent.join('; ')}.`
+      throw failureOf(targets, cause, `${said} The command was not run.`)
+    }
+  }
+  return secrets
+}
+
+function checkBytes(target: Target, bytes: Uint8Array): Uint8Array {
+  if (target.use !== 'env') return bytes
+  // A zero byte would end it, and Bun's refusal would repeat it.
+  if (!bytes.includes(0) && isUtf8(bytes)) return bytes
+  throw new CommandFailure('it is not text, so no variable can hold it: use --stdin or --file.')
+}
+
+function explained<T>(target: Target, act: () => T): T {
+  try {
+    return act()
+  } catch (cause) {
+    throw failureOf([target], cause)
+  }
+}
+
+async function explainedLater<T>(targets: readonly Target[], act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (cause) {
+    throw failureOf(targets, cause, ' No view was spent, and the command was not run.')
+  }
+}
+
+function failureOf(targets: readonly Target[], cause: unknown, more = ''): SourceFailure {
+  const isGone = cause instanceof ClientFailure && cause.kind === 'gone'
+  const why =
+    cause instanceof ClientFailure || cause instanceof CommandFailure
+      ? cause.message
+      : 'it could not be read.'
+  return new SourceFailure(`${namesOf(targets)}: ${why}${more}`, isGone)
+}

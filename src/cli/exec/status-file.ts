@@ -1,0 +1,40 @@
+// The file of `oncebox exec --status-file`: who gave the exit code, the command or oncebox.
+
+import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { codeOf, reasonOf } from '../../domain/system-errors.ts'
+import { CommandFailure } from '../failures.ts'
+
+export type ExecStatus = {
+  /**
+   * `exited`: the code is the command's. `gone`: a link was opened before or is over. `failed`: oncebox failed.
+   * `not_executable`, `not_found`: the command could not be started. `unfinished`: not ended, or killed.
+   */
+  outcome: 'exited' | 'gone' | 'failed' | 'not_executable' | 'not_found' | 'unfinished'
+  exitCode: number | null
+  signal: string | null
+}
+
+/** Replaces a regular file, and nothing else. Throws CommandFailure when that is not possible. */
+export function writeStatus(path: string, { outcome, exitCode, signal }: ExecStatus): void {
+  const fresh = `${path}.${process.pid}.new`
+  try {
+    if (isOther(path)) throw new Error('it is not a regular file')
+    rmSync(fresh, { force: true })
+    writeFileSync(fresh, `${JSON.stringify({ outcome, exit_code: exitCode, signal })}\n`, {
+      flag: 'wx',
+      mode: 0o600,
+    })
+    renameSync(fresh, path)
+  } catch (cause) {
+    throw new CommandFailure(`--status-file ${JSON.stringify(path)} cannot be written: ${reasonOf(cause)}.`)
+  }
+}
+
+function isOther(path: string): boolean {
+  try {
+    return !lstatSync(path).isFile()
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return false
+    throw cause
+  }
+}

@@ -1,0 +1,99 @@
+// Parses what `oncebox exec` is told: the sources of secrets, and where the command gets each of them.
+
+import { parseLinkOrToken } from '../../client/link.ts'
+import type { Parsed } from '../../settings/parsers.ts'
+
+/** Where a link stands: in the text itself, in a variable, or behind a file descriptor. */
+type SourceText =
+  | { from: 'text'; text: string }
+  | { from: 'variable'; variable: string }
+  | { from: 'descriptor'; descriptor: number }
+
+/** `isRequest`: the oldest unopened answer to a request of the user. */
+export type Source = SourceText & { isRequest: boolean }
+
+/** One secret of the command. `name` is the variable, or STDIN. */
+export type Target = { use: 'env' | 'stdin' | 'file'; name: string; source: Source }
+
+/** The name of standard input in messages and in --passphrase-env. */
+export const STDIN = 'stdin'
+
+/** Variables that make programs load code, or run another program than the one that was named. */
+const LOADS_CODE = new RegExp(
+  `^(${[
+    ...[
+      'LD_.*',
+      'DYLD_.*',
+      'PATH',
+      'BASH_ENV',
+      'BASH_FUNC.*',
+      'ENV',
+      'IFS',
+      'PS4',
+      'PROMPT_COMMAND',
+      'SHELLOPTS',
+    ],
+    ...['NODE_OPTIONS', 'NODE_PATH', 'PYTHON.*', 'PERL5.*', 'PERLLIB', 'RUBYOPT', 'RUBYLIB', 'GIT_.*'],
+    ...['JAVA_TOOL_OPTIONS', '_JAVA_OPTIONS', 'JDK_JAVA_OPTIONS', 'ONCEBOX_.*'],
+  ].join('|')})$`,
+  'i',
+)
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/** Returns the problem of a variable that is to hold a secret or the path of one, or null. */
+export function variableProblem(name: string): string | null {
+  if (!NAME.test(name)) return 'the name of a variable has letters, digits and _'
+  return LOADS_CODE.test(name)
+    ? `${name} is refused, because it makes programs load code or is read by oncebox`
+    : null
+}
+
+const SOURCE_PROBLEM = 'the source must be @env:NAME, @fd:N, @request:TOKEN or a link'
+
+/** Problems never repeat the text, which may be a link. */
+export function parseSource(text: string): Parsed<Source> {
+  const [, kind, rest = ''] = /^@(env|fd|request):(.+)$/s.exec(text) ?? []
+  if (kind === 'env') return { value: { from: 'variable', variable: rest, isRequest: false } }
+  if (kind === 'fd') {
+    const descriptor = /^\d{1,4}$/.test(rest) ? Number(rest) : 1
+    if (descriptor === 1 || descriptor === 2)
+      return hidden('@fd:N must be a descriptor for reading, such as @fd:3')
+    return { value: { from: 'descriptor', descriptor, isRequest: false } }
+  }
+  const link = kind === 'request' ? rest : text
+  const parsed = parseLinkOrToken(link)
+  if (parsed === null) return hidden(SOURCE_PROBLEM)
+  return { value: { from: 'text', text: link, isRequest: kind === 'request' || parsed.isRequest } }
+}
+
+/** Returns a parser of `NAME=SOURCE`. */
+export function targetParser(use: 'env' | 'file') {
+  return (text: string): Parsed<Target> => {
+    const [name, rest] = splitAt(text)
+    if (rest === null) return hidden('must be NAME=SOURCE')
+    const problem = variableProblem(name)
+    if (problem !== null) return hidden(problem)
+    const source = parseSource(rest)
+    return 'problem' in source ? source : { value: { use, name, source: source.value } }
+  }
+}
+
+export type PassphraseVariable = { name: string; variable: string }
+
+/** Parses `NAME=VARIABLE`: which variable holds the passphrase for the source of NAME. */
+export function passphraseVariable(text: string): Parsed<PassphraseVariable> {
+  const [name, variable] = splitAt(text)
+  return variable === null || !NAME.test(variable)
+    ? hidden('must be NAME=VARIABLE')
+    : { value: { name, variable } }
+}
+
+function splitAt(text: string): [name: string, rest: string | null] {
+  const at = text.indexOf('=')
+  return at === -1 ? [text, null] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function hidden(problem: string): { problem: string; isSecret: true } {
+  return { problem, isSecret: true }
+}
