@@ -60,25 +60,25 @@ test('the page redirects to the link, whose characters cannot end an attribute',
   expect(redirectPage('http://a/"><script>&')).toContain('url=http://a/&quot;>&lt;script>&amp;"')
 })
 
-/** Sets up a desktop whose opener records its arguments. */
-function desktop(): { os: OperatingSystem; noted: string } {
+/** Sets up a desktop whose opener records its argument. */
+function desktop(): { os: OperatingSystem; argument: () => Promise<string> } {
   const noted = join(folder, 'noted')
   const bin = join(folder, 'bin')
   mkdirSync(bin)
-  writeFileSync(
-    join(bin, 'xdg-open'),
-    `#!/bin/sh\nprintf '%s\\n' "$@" > '${noted}.new'\nmv '${noted}.new' '${noted}'\n`,
-  )
+  writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\nprintf '%s\\n' "$@" > '${noted}'\n`)
   chmodSync(join(bin, 'xdg-open'), 0o755)
   process.env.PATH = `${bin}:${path}`
-  return { os: { platform: 'linux', env: { DISPLAY: ':0' }, home: folder, cwd: '/' }, noted }
+  const argument = async () => {
+    await waitUntil(() => existsSync(noted) && readFileSync(noted, 'utf8').endsWith('\n'))
+    return readFileSync(noted, 'utf8').trim()
+  }
+  return { os: { platform: 'linux', env: { DISPLAY: ':0' }, home: folder, cwd: '/' }, argument }
 }
 
 test('the opener gets a file that only its owner can read and that is removed when the server stops', async () => {
-  const { os, noted } = desktop()
-  const remove = createOpenLink(os)({ link: LINK, dataDir: '/nowhere' })
-  while (!existsSync(noted)) await Bun.sleep(5)
-  const argument = readFileSync(noted, 'utf8').trim()
+  const desk = desktop()
+  const remove = createOpenLink(desk.os)({ link: LINK, dataDir: '/nowhere' })
+  const argument = await desk.argument()
   expect(argument).not.toContain('0123456789abcdef')
   expect(statSync(argument).mode & 0o777).toBe(0o600)
   expect(readFileSync(argument, 'utf8')).toContain(LINK)
@@ -87,11 +87,10 @@ test('the opener gets a file that only its owner can read and that is removed wh
 })
 
 test('replaces the file of a killed server', async () => {
-  const { os, noted } = desktop()
+  const desk = desktop()
   writeFileSync(join(folder, 'oncebox-setup-5100.html'), 'old', { mode: 0o666 })
-  const remove = createOpenLink(os)({ link: LINK, dataDir: '/nowhere' })
-  while (!existsSync(noted)) await Bun.sleep(5)
-  const argument = readFileSync(noted, 'utf8').trim()
+  const remove = createOpenLink(desk.os)({ link: LINK, dataDir: '/nowhere' })
+  const argument = await desk.argument()
   expect(readFileSync(argument, 'utf8')).toContain(LINK)
   expect(statSync(argument).mode & 0o777).toBe(0o600)
   remove()

@@ -275,7 +275,7 @@ describe('a folder', () => {
       await expectToWork(server)
       Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk.path])
       await until(() => wholeIn(disk.path)[0])
-      expect(await backupPart(server)).toBe('ok')
+      await until(async () => (await backupPart(server)) === 'ok')
       expect(await server.end()).toBe(0)
     },
     600_000,

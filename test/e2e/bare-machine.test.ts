@@ -5,13 +5,13 @@ import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSkips } from '../../scripts/skips.ts'
-import { commandOf, type Phase, QUICK, WHOLE } from '../../scripts/tests.ts'
+import { commandOf, type Phase, QUICK, SIDE_BY_SIDE } from '../../scripts/tests.ts'
 import { createStage } from '../support/binary.ts'
 
 const PROJECT = join(import.meta.dir, '../..')
 const SUPPORT = join(PROJECT, 'test/support')
-/** Matches the start of a program by its name; Oncebox and Bun are started by their paths. */
-const STARTS = /\bBun\.spawn(Sync)?\(\s*\[\s*(\.\.\.\[)?'|(await |Bun\.)\$`|\bneeds\(/
+/** Matches the start of a program by its name, or a script; Oncebox and Bun are started by their paths. */
+const STARTS = /\bBun\.spawn(Sync)?\(\s*\[\s*(\.\.\.\[)?'|(await |Bun\.)\$`|\bneeds\(|#!\//
 
 const stage = createStage()
 afterAll(stage.clear)
@@ -36,7 +36,7 @@ function startingPrograms({ files, ...phase }: Phase): Phase {
   }
 }
 
-test.each([QUICK, WHOLE])('tests that start programs pass or are skipped by name: $name', async (phase) => {
+test.each([QUICK, SIDE_BY_SIDE])('tests that start programs pass or are skipped by name: $name', async (phase) => {
   const path = stage.folder()
   const node = Bun.which('node')
   if (node !== null) symlinkSync(node, join(path, 'node'))
