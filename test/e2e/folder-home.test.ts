@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { BINARY, createStage, runBinary } from '../support/binary.ts'
+import { needs } from '../support/needs.ts'
 
 const TRACE = /^\s+at |bug in Oncebox/m
 
@@ -63,8 +64,8 @@ test('a restored older database hands no push out again', async () => {
   await expectRefused(dataDir, 'are from different times')
 })
 
-for (const tool of ['cp', 'rsync', 'tar'])
-  test.skipIf(Bun.which(tool) === null)(
+for (const tool of ['cp', 'rsync', 'tar'] as const)
+  needs(tool, 'sh').test(
     `a whole folder that ${tool} puts back at the same path hands nothing out again`,
     async () => {
       const { dataDir, urlToken } = await usedFolder()
@@ -101,7 +102,7 @@ function putBack(tool: string, kept: string, dataDir: string): void {
   }
 }
 
-test.skipIf(Bun.which('sqlite3') === null)(
+needs('sqlite3').test(
   'sqlite3 after kill -9 is named as the cause of a lost log, and with -readonly it loses none',
   async () => {
     const { dataDir } = await usedFolder()

@@ -21,6 +21,7 @@ import { listenAtSteps } from '../../../src/store/durable-steps.ts'
 import { openFolderDatabase } from '../../../src/store/opening/folder-database.ts'
 import { buildChild } from '../../support/built-child.ts'
 import { createTestClock } from '../../support/instance.ts'
+import { needs } from '../../support/needs.ts'
 import { openTestStore, storePush } from '../../support/store.ts'
 
 let program = ''
@@ -162,24 +163,15 @@ test('a mark of a former version, without a birth time, is accepted once, and ge
   expect(readFileSync(path, 'utf8').includes('\nborn ')).toBe(HAS_BIRTHS)
 })
 
-const strace = Bun.which('strace')
-
-test.skipIf(strace === null)(
+needs('strace').test(
   'without statx(2), which reports birth times, a folder can be started repeatedly',
   async () => {
-    const without = [
-      strace ?? '',
-      '-f',
-      '-qq',
-      '-o',
-      '/dev/null',
-      '-e',
-      'trace=statx',
-      '-e',
-      'inject=statx:error=ENOSYS',
-    ]
+    const quiet = ['strace', '-f', '-qq', '-o', '/dev/null']
+    const without = ['-e', 'trace=statx', '-e', 'inject=statx:error=ENOSYS']
     for (let start = 0; start < 2; start += 1)
-      expect(await Bun.spawn([...without, process.execPath, program, data, 'clean end']).exited).toBe(137)
+      expect(
+        await Bun.spawn([...quiet, ...without, process.execPath, program, data, 'clean end']).exited,
+      ).toBe(137)
     expect(readFileSync(join(data, 'serve.home'), 'utf8')).not.toContain('born')
     expect(await serve()).toBe('')
   },
