@@ -36,7 +36,7 @@ function startingPrograms({ files, ...phase }: Phase): Phase {
   }
 }
 
-test.each([QUICK, SIDE_BY_SIDE])('tests that start programs pass or are skipped by name: $name', async (phase) => {
+test.each([QUICK, SIDE_BY_SIDE])('tests with programs pass or are skipped by name: $name', async (phase) => {
   const path = stage.folder()
   const node = Bun.which('node')
   if (node !== null) symlinkSync(node, join(path, 'node'))
