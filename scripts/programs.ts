@@ -16,6 +16,7 @@ export const PACKAGES = {
   cp: 'coreutils',
   curl: 'curl',
   dd: 'coreutils',
+  'desktop-file-validate': 'desktop-file-utils',
   fish: 'fish',
   mariadb: 'mariadb-server',
   mkfifo: 'coreutils',
@@ -31,6 +32,9 @@ export const PACKAGES = {
   'systemd-analyze': null,
   tar: 'tar',
   unshare: 'util-linux',
+  xclip: 'xclip',
+  xsel: 'xsel',
+  Xvfb: 'xvfb',
   zsh: 'zsh',
 } as const satisfies Record<string, string | null>
 

@@ -4,6 +4,7 @@
 import { type Command, envFile } from './command.ts'
 import { BACKUP } from './commands/backup.ts'
 import { COPY } from './commands/copy.ts'
+import { DESKTOP } from './commands/desktop.ts'
 import { EXEC } from './commands/exec.ts'
 import { EXPIRE_ALL } from './commands/expire-all.ts'
 import { EXPORT } from './commands/export.ts'
@@ -27,7 +28,7 @@ import { WATCH } from './commands/watch.ts'
 const ROWS: readonly Command[] = [
   ...[...SERVER, ...USERS, ...TOKENS, ...IMPORTS],
   ...[BACKUP, ...RESTORES, EXPIRE_ALL, COPY, ...KEYS],
-  ...[PUSH, GET, EXEC, ...REQUESTS, ...OWN_PUSHES, WATCH, EXPORT, ...LOGINS, TRUST],
+  ...[PUSH, GET, EXEC, ...REQUESTS, ...OWN_PUSHES, WATCH, EXPORT, ...LOGINS, TRUST, ...DESKTOP],
   ...[...SERVICE, UPGRADE, ...MACHINE],
 ]
 

@@ -86,6 +86,7 @@ export function createShell(outside: Outside) {
     askHidden: (question: string) => askHidden(question, input()),
     onSignal,
     passSignals,
+    pause,
     /** The umask that this process was started with, for programs that it starts. */
     umask: outside.umask,
     /** Calls `listener` for an uncaught error, which ends the process. */
@@ -140,6 +141,16 @@ function passSignals(listener: (signal: NodeJS.Signals) => void): () => void {
   return () => {
     for (const signal of signals) process.off(signal, listener)
   }
+}
+
+/** Waits that long, or until a signal asks to stop. */
+async function pause(seconds: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = passSignals((signal) => /INT|TERM|HUP|QUIT/.test(signal) && resolve())
+  const timer = setTimeout(resolve, seconds * SECOND)
+  await promise
+  clearTimeout(timer)
+  stop()
 }
 
 /**

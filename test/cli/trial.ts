@@ -75,6 +75,7 @@ export function createTrial(
     askHidden: answer,
     onSignal: (listener) => signals.push(listener),
     passSignals: () => () => undefined,
+    pause: async () => undefined,
     umask: 0o022,
     onCrash: () => undefined,
     exitNow: (code) => exits.push(code),

@@ -12,6 +12,7 @@ import { DIRECTION_MARK, printable, printableLine } from '../../text/printable.t
 import { isWebAddress } from '../../text/web-address.ts'
 import { type AgeKeys, readAgeKeys } from '../age-keys.ts'
 import { repeated, toggle, valued } from '../command.ts'
+import type { Clipboard } from '../desktop/clipboard.ts'
 import { CommandFailure, ReportedFailure } from '../failures.ts'
 import { formatLocalTime, formatSize } from '../format.ts'
 import { fileText, isNamedAsFolder, namedText, output } from '../paths.ts'
@@ -30,10 +31,18 @@ export const GET = serverCommand({
     passphraseFile: valued('passphrase-file <path>', fileText),
     wait: toggle('wait'),
     identity: repeated('identity <file>', namedText),
+    copy: toggle('copy'),
     qr: toggle('qr'),
     json: toggle('json'),
   },
-  act: async ({ flags: { output, passphraseFile, wait, identity, qr, json }, shell, ...visit }) => {
+  oneOf: [
+    ['copy', 'output'],
+    ['copy', 'qr'],
+    ['copy', 'json'],
+  ],
+  act: async ({ flags: { output, passphraseFile, wait, identity, copy, qr, json }, shell, ...visit }) => {
+    // Without a clipboard that can be emptied, nothing is opened.
+    const clipboard = copy ? (await import('../desktop/clipboard.ts')).openClipboard(shell) : null
     const { client, server, urlToken, isRequest } = visit
     const keys = identity.length === 0 ? null : await readAgeKeys(identity, shell)
     const { downloadPart } = client
@@ -52,7 +61,9 @@ export const GET = serverCommand({
     const text = payload && (await openText(payload, keys, shell))
     if (text && push.kind === 'url' && !isWebAddress(text))
       shell.say('This push is marked as a link, but is not a web address. Do not open it.')
-    if (text && (hasFiles || output === null || !(await saveText(text, output, shell))))
+    const isCopied = text && clipboard !== null
+    if (isCopied) await copyText(text, clipboard, shell)
+    else if (text && (hasFiles || output === null || !(await saveText(text, output, shell))))
       printText(text, shell)
     if (text && qr) drawText(text, shell)
     if (hasFiles) await files.receive(push.files)
@@ -125,6 +136,21 @@ function printText(text: string, shell: Shell): void {
     )
   if (shown !== text)
     shell.say('Control characters are shown as signs; redirect to a file ("> FILE") to keep them.')
+}
+
+const CLIPBOARD_SECONDS = 45
+
+/** Puts the text on the clipboard for a while. Prints it if that fails, because the view is already spent. */
+async function copyText(text: string, clipboard: Clipboard, shell: Shell): Promise<void> {
+  try {
+    await clipboard.copy(text, { isConcealed: true })
+  } catch (cause) {
+    shell.say(`oncebox: ${reasonOf(cause)} Here is the text instead.`)
+    return printText(text, shell)
+  }
+  shell.say(`The text is on the clipboard for ${CLIPBOARD_SECONDS} seconds. Ctrl-C removes it now.`)
+  await shell.pause(CLIPBOARD_SECONDS)
+  await clipboard.clearIf(text)
 }
 
 const POLL_MS = 2000

@@ -13,7 +13,7 @@ import { duration, oneOf, type Parsed, truth, wholeNumber } from '../../settings
 import type { Setting, SettingsTable } from '../../settings/setting.ts'
 import { readInput, readNewPassphrase } from '../ask.ts'
 import { repeated, toggle, valued } from '../command.ts'
-import { CommandFailure } from '../failures.ts'
+import { CommandFailure, presentFailure } from '../failures.ts'
 import { formatCount, formatLimit } from '../format.ts'
 import { fileText, STANDARD, sentFile } from '../paths.ts'
 import { drawQr } from '../qr.ts'
@@ -62,23 +62,34 @@ export const PUSH = serverCommand({
     ...fieldFlags,
     passphrase: toggle('passphrase'),
     passphraseFile: valued('passphrase-file <path>', fileText),
+    paste: toggle('paste'),
+    copy: toggle('copy'),
+    notify: toggle('notify'),
     qr: toggle('qr'),
     json: toggle('json'),
   },
   sendsSecrets: true,
-  problems: ({ flags: { file, name }, operands }) => {
+  problems: ({ flags: { file, name, paste }, operands }) => {
     const fromInput = file.filter((path) => path === STANDARD).length
     const isTwice = fromInput > 1 || (fromInput > 0 && operands[0] === STANDARD)
     return [
       isTwice && '--file -: standard input can be read only once',
       fromInput > 0 && name === null && '--file -: add --name, which also names the file',
+      paste && operands.length > 0 && '--paste: leave the text out, because the clipboard has it',
     ]
   },
-  act: async ({ flags, operands: [text], shell, ...visit }) => {
-    const { file, passphrase, passphraseFile, qr, json, ...fields } = flags
+  refuse: async (cause, { raw, shell }) => {
+    if (raw.notify !== undefined) await notifyOf(presentFailure(cause).lines, shell)
+    return cause instanceof Error ? cause : new Error(String(cause))
+  },
+  act: orNotify(async ({ flags, operands: [text], shell, ...visit }) => {
+    const { file, passphrase, passphraseFile, paste, copy, notify, qr, json, ...fields } = flags
+    const desktop =
+      paste || copy ? (await import('../desktop/sharing.ts')).openSharing({ paste }, shell) : null
     const files = file.map((path) => toUpload(path, fields.name, shell))
     if (files.length > 0 && !visit.isSignedIn) throw loginNeeded('Files need', visit.server)
-    const payload = text === undefined && files.length > 0 ? null : await readPayload(text, shell)
+    const typed = () => (text === undefined && files.length > 0 ? null : readPayload(text, shell))
+    const payload = desktop !== null && paste ? await desktop.paste() : await typed()
     const asked = passphrase ? await readNewPassphrase(shell) : null
     const secrets = { payload, passphrase: passphraseFile ?? asked }
     const { body } = await send(visit, { fields: { ...secrets, ...fields }, files, shell })
@@ -87,14 +98,39 @@ export const PUSH = serverCommand({
     if (json) printJson(body, shell)
     else shell.print(link)
     if (qr) shell.draw(drawQr(link))
+    if (copy) await desktop?.copy(link)
+    else if (paste) await desktop?.empty(payload ?? '')
     const views = created.viewsRemaining === null ? '' : `${formatCount(created.viewsRemaining, 'view')} or `
-    shell.say(`It expires after ${views}${formatLimit(created)}, whichever comes first.`)
+    const limits = `It expires after ${views}${formatLimit(created)}, whichever comes first.`
+    shell.say(limits)
+    if (notify) await notifyOf([copy ? 'The secret link is on the clipboard.' : 'Shared.', limits], shell)
     // Other servers may ignore a duration and only report days.
     const isKnown = typeof body === 'object' && body !== null && 'expire_after_duration' in body
     if (fields.expire_after_duration !== null && created.expiresAt === null && !isKnown)
       shell.warn('this server may have ignored --duration; --days is safe.')
-  },
+  }),
 })
+
+type Noted = { flags: { notify: boolean }; shell: Shell }
+
+/** Returns an action that also notifies of its failure, because a menu has no terminal. */
+function orNotify<G extends Noted>(act: (given: G) => Promise<void>): (given: G) => Promise<void> {
+  return async (given) => {
+    try {
+      await act(given)
+    } catch (cause) {
+      if (given.flags.notify) await notifyOf(presentFailure(cause).lines, given.shell)
+      throw cause
+    }
+  }
+}
+
+/** Shows a notification, or says on standard error what is missing for one. */
+async function notifyOf(lines: readonly string[], shell: Shell): Promise<void> {
+  const { missingNotifier, notify } = await import('../desktop/notification.ts')
+  if (await notify(lines.join(' '), shell.os)) return
+  shell.warn(missingNotifier(shell.os) ?? 'the system showed no notification.')
+}
 
 type PushToSend = { fields: ApiFields; files: UploadFile[]; shell: Shell }
 

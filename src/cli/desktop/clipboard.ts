@@ -1,0 +1,160 @@
+// The clipboard of the desktop, through the program that the system has for it. Content goes through standard
+// input, because other users can see arguments.
+
+import { closeSync, openSync, writeSync } from 'node:fs'
+import type { OperatingSystem } from '../../settings/parsers.ts'
+import { CommandFailure } from '../failures.ts'
+import type { Shell } from '../shell.ts'
+
+type Tool = {
+  copy: string[]
+  paste: string[]
+  /** Empties the clipboard; without it, an empty text is copied. */
+  clear?: string[]
+  /** The package that has the program. */
+  packageName: string
+}
+
+export type Clipboard = {
+  /** `isConcealed`: asks clipboard histories to leave the text out, where the system has a mark for it. */
+  copy(text: string, options?: { isConcealed: boolean }): Promise<void>
+  /** Resolves to an empty text if the clipboard holds none. */
+  paste(): Promise<string>
+  /** Empties the clipboard if it still holds the text. */
+  clearIf(text: string): Promise<void>
+}
+
+const WAYLAND: Tool = {
+  copy: ['wl-copy'],
+  paste: ['wl-paste', '--no-newline'],
+  clear: ['wl-copy', '--clear'],
+  packageName: 'wl-clipboard',
+}
+const X11: Tool[] = [
+  {
+    copy: ['xclip', '-selection', 'clipboard'],
+    paste: ['xclip', '-selection', 'clipboard', '-out'],
+    packageName: 'xclip',
+  },
+  {
+    copy: ['xsel', '--clipboard', '--input'],
+    paste: ['xsel', '--clipboard', '--output'],
+    clear: ['xsel', '--clipboard', '--clear'],
+    packageName: 'xsel',
+  },
+]
+const MACOS: Tool = { copy: ['pbcopy'], paste: ['pbpaste'], packageName: 'macOS' }
+const WINDOWS: Tool = {
+  copy: ['clip.exe'],
+  paste: ['powershell.exe', '-NoProfile', '-NonInteractive', '-Command', 'Get-Clipboard -Raw'],
+  packageName: 'Windows',
+}
+
+/** Returns the programs that fit the session, the best first. */
+function toolsFor({ platform, env }: OperatingSystem): Tool[] {
+  if (platform === 'darwin') return [MACOS]
+  if (platform === 'win32') return [WINDOWS]
+  return [
+    ...(env.WAYLAND_DISPLAY ? [WAYLAND] : []),
+    ...(env.DISPLAY ? X11 : []),
+    ...(env.WSL_DISTRO_NAME ? [WINDOWS] : []),
+  ]
+}
+
+/** Returns why there is no clipboard program, with the package that has one; null if there is one. */
+export function missingClipboard(os: OperatingSystem): string | null {
+  const tools = toolsFor(os)
+  if (tools.some((tool) => isThere(tool, os))) return null
+  const [tool] = tools
+  if (tool === undefined) return 'There is no clipboard: this is no session of a desktop.'
+  return `There is no program for the clipboard: install the package ${tool.packageName}, which has ${tool.copy[0]}.`
+}
+
+const isThere = ({ copy }: Tool, { env }: OperatingSystem) =>
+  Bun.which(copy[0] ?? '', { PATH: env.PATH ?? '' }) !== null
+
+/** Throws CommandFailure without a clipboard that can be read and emptied. */
+export function openClipboard({ os }: Pick<Shell, 'os'>): Clipboard {
+  const tool = toolsFor(os).find((one) => isThere(one, os))
+  if (tool === undefined) throw new CommandFailure(missingClipboard(os) ?? '')
+  const run = (command: string[], input = '') => runTool(command, { input, os })
+  const paste = () => run(tool.paste).catch(() => '')
+  async function copy(text: string, { isConcealed } = { isConcealed: false }): Promise<void> {
+    const concealed = isConcealed && (await copyConcealed(tool?.copy[0] ?? '', text, run))
+    if (!concealed) await run(tool?.copy ?? [], encode(text, tool === WINDOWS))
+  }
+  return {
+    copy,
+    paste,
+    clearIf: async (text) => {
+      if (withoutEnd(await paste()) !== withoutEnd(text)) return
+      await (tool.clear === undefined ? run(tool.copy) : run(tool.clear))
+    },
+  }
+}
+
+/** Windows changes line breaks, and may add one. */
+function withoutEnd(text: string): string {
+  return text
+    .replace(/^\ufeff/, '')
+    .replace(/\r\n/g, '\n')
+    .replace(/\n$/, '')
+}
+
+/** `clip.exe` recognizes UTF-16 by its mark. */
+function encode(text: string, isWindows: boolean): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII.
+  return isWindows && !/^[\x00-\x7f]*$/.test(text) ? `\ufeff${text}` : text
+}
+
+type RunTool = (command: string[], input?: string) => Promise<string>
+
+/** Resolves to false where the system has no mark for secrets, or the program does not know it. */
+async function copyConcealed(program: string, text: string, run: RunTool): Promise<boolean> {
+  try {
+    if (program === 'wl-copy') await run(['wl-copy', '--sensitive'], text)
+    else if (program === 'pbcopy') await run(['osascript', '-l', 'JavaScript'], concealedOnMacos(text))
+    else return false
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The mark that clipboard histories of macOS respect (nspasteboard.org). */
+function concealedOnMacos(text: string): string {
+  return `ObjC.import('AppKit')
+const board = $.NSPasteboard.generalPasteboard
+board.clearContents
+board.setStringForType($(${JSON.stringify(text)}), 'public.utf8-plain-text')
+board.setStringForType($(''), 'org.nspasteboard.ConcealedType')
+`
+}
+
+const TIMEOUT_MS = 5000
+
+async function runTool(
+  command: string[],
+  { input, os }: { input: string; os: OperatingSystem },
+): Promise<string> {
+  const isWide = input.startsWith('\ufeff')
+  const child = Bun.spawn(command, {
+    env: { ...os.env },
+    // A program that holds the clipboard stays in the background, so it must not keep our output open.
+    ...{ stdin: Buffer.from(input, isWide ? 'utf16le' : 'utf8'), stderr: 'ignore', timeout: TIMEOUT_MS },
+    stdout: command.some((word) => /paste|-out|Get-Clipboard/.test(word)) ? 'pipe' : 'ignore',
+  })
+  const [output, code] = await Promise.all([
+    child.stdout === undefined ? '' : new Response(child.stdout).text(),
+    child.exited,
+  ])
+  if (code === 0) return output
+  throw new CommandFailure(`The clipboard refused: ${command[0]} ended with ${code}.`)
+}
+
+/** Asks the terminal to copy a link (OSC 52). The clipboard cannot be read or emptied for certain that way. */
+export function copyByTerminal(link: string): void {
+  const terminal = openSync('/dev/tty', 'w')
+  writeSync(terminal, `\x1b]52;c;${Buffer.from(link).toString('base64')}\x07`)
+  closeSync(terminal)
+}
