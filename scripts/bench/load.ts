@@ -187,7 +187,7 @@ const handlers = {
   },
 }
 
-/** With TLS, nothing is sent before the handshake. */
+/** Handlers that send nothing before the TLS handshake. */
 const tlsHandlers = { ...handlers, open: () => undefined, handshake: handlers.open }
 
 function sendNext(connection: Connection): void {

@@ -4,12 +4,12 @@
 export type Wanted = { readonly atLeast: number } | { readonly atMost: number }
 
 export const targets = {
-  /** As a share of the rate of a bare Bun.serve in the same run. */
+  /** Shares of the rate of a bare Bun.serve in the same run. */
   creates: { atLeast: 11 },
   retrieves: { atLeast: 17 },
-  /** As a share of the rate over plain http. */
+  /** The share of the rate over plain HTTP. */
   tls: { atLeast: 75 },
-  /** As a share of the rate in a new folder. */
+  /** Shares of the rate in a new folder. */
   retrievesAmong: { atLeast: 80 },
   createsAmong: { atLeast: 65 },
   createPage: { atLeast: 4500 },

@@ -16,7 +16,7 @@ const TEMPLATE_TEXT = /(?:[^`\\$]|\\[\s\S]|\$(?!\{))*(?:`|\$\{)/y
  */
 export function codeOnly(source: string): string {
   let code = ''
-  /** For each template around this place: how many brackets of its embedded expression are open. */
+  /** The open brackets in the embedded expression of each template around this place. */
   const templates: number[] = []
 
   function blank(pattern: RegExp): string | null {

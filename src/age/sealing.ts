@@ -1,4 +1,4 @@
-// The format of end-to-end pushes, and of answers that are encrypted for their owner: a text is ASCII-armoured
+// The format of end-to-end pushes, and of answers that are encrypted for their owner: a text is ASCII-armored
 // age, and each file is age around a ZIP of it alone, with the comment `n/N`. The program `age` opens both.
 // The browser and the command line seal and open by this file, and the server seals plain answers by it.
 
@@ -6,7 +6,7 @@ import { armor, Decrypter, Encrypter } from 'age-encryption'
 import { joined, piecesOf, streamOf } from './streams.ts'
 import { unzipFile, zipFile } from './zip.ts'
 
-/** What was received is not what was sealed for these keys. Nothing of it may be shown or kept. */
+/** Thrown when the received data was not sealed for these keys. None of it may be shown or kept. */
 export class Unopened extends Error {}
 
 /** Encrypts a text, ASCII-armoured. Throws for a recipient that is no key. */
@@ -61,7 +61,7 @@ export type OpenOptions = {
 }
 
 /** `name` is as the sender wrote it, and may be harmful. */
-export type OpenedFile = { name: string; size: number; position: FilePosition | null }
+export type DecryptedFile = { name: string; size: number; position: FilePosition | null }
 
 /**
  * Opens a file while it is read. Throws Unopened unless one of the identities opens the whole of it, and what
@@ -70,7 +70,7 @@ export type OpenedFile = { name: string; size: number; position: FilePosition | 
 export async function openFile(
   sealed: AsyncIterable<Uint8Array>,
   { identities, maxBytes, begin, write }: OpenOptions,
-): Promise<OpenedFile> {
+): Promise<DecryptedFile> {
   // Failures of the disk or the network are not those of the content.
   let other: { cause: unknown } | null = null
   const noting = (cause: unknown) => {

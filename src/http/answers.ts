@@ -36,7 +36,7 @@ export function answerNothing(headers: AnswerHeaders): Response {
 export type Attachment = { type: string; filename: string; status?: number; headers?: AnswerHeaders }
 
 /**
- * An attachment, sent unchanged. Sandboxed, so that it has no origin if a browser renders it all the same.
+ * Answers with an unchanged attachment. Sandboxed, so that it has no origin if a browser renders it anyway.
  */
 export function answerAttachment(
   body: BodyInit | null,

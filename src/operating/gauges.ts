@@ -16,7 +16,7 @@ export type GaugesOptions = {
   sweeper: Pick<Sweeper, 'totals'>
   jobs: Pick<Jobs, 'list'>
   /** Changes that wait for a group commit. */
-  waitingWorks: () => number
+  waitingChanges: () => number
   /** Passphrases and passwords that wait to be hashed, and those being hashed. */
   countHashing: () => { waiting: number; running: number }
   uploads: Pick<Uploads, 'countRunning'>
@@ -47,7 +47,7 @@ export function createGauges(options: GaugesOptions): Gauged[] {
   return [
     gauge('oncebox_pushes_live', async () => (await options.countPushes()).live),
     gauge('oncebox_swept_total', () => ({ ...sweeper.totals() }), 'what'),
-    gauge('oncebox_commit_queue', options.waitingWorks),
+    gauge('oncebox_commit_queue', options.waitingChanges),
     gauge('oncebox_hash_queue', options.countHashing, 'of'),
     gauge('oncebox_uploads_running', options.uploads.countRunning),
     gauge('oncebox_disk_free_bytes', async () => (await freeSpace.measure()).free),
@@ -127,7 +127,7 @@ const HELP = {
   oncebox_bucket_full: '1 when the bucket refused the last file for want of room.',
   oncebox_database_connections:
     'Connections of this node to the database: in use, idle, and the most that it may open.',
-  oncebox_database_waiting: 'Works that wait for a connection to the database.',
+  oncebox_database_waiting: 'Reads and transactions that wait for a connection to the database.',
   oncebox_database_round_trip_seconds:
     'Time of one small question to the database, asked now; none when it does not answer.',
   oncebox_database_heartbeat_age_seconds:

@@ -70,9 +70,9 @@ export function createMetrics() {
     created: countsOf('oncebox_pushes_created_total', 'Pushes created, by kind.', 'kind'),
     /** Counted by the outcome of the retrieval, such as `view` or `wrong_passphrase`. */
     retrieved: countsOf('oncebox_retrievals_total', 'Retrievals, by outcome: view, expired …', 'outcome'),
-    committed: ({ works, durationMs }: { works: number; durationMs: number }) => {
+    committed: ({ steps, durationMs }: { steps: number; durationMs: number }) => {
       addCommit('', durationMs / 1000, noLabels)
-      addBatch('', works, noLabels)
+      addBatch('', steps, noLabels)
     },
     uploaded: (bytes: number) => uploaded.inc(bytes),
     /** Adds gauges later, because the parts that they read are created after, and with, these metrics. */

@@ -18,7 +18,7 @@ import {
 type Show<G> = (guest: G, params: Params) => Answer
 type Submit<G> = (guest: G, form: Form, params: Params) => Answer
 
-/** What an account can do before it has the second factor that the server requires. */
+/** The actions of an account before it has the second factor that the server requires. */
 const WITHOUT_SECOND_FACTOR: ReadonlySet<string> = new Set([PAGES.twoFactor.path, PAGES.signOut.path])
 
 type PageGuardsOptions = {

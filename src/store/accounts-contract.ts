@@ -54,7 +54,7 @@ export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'>
   session: number | null
   /** A mail with the link, sealed, to be sent for this account; null for none. */
   mail: { accountId: number; body: string } | null
-  /** Spent with the link; null without a page. */
+  /** The nonce of the page, spent in the same step; null without a page. */
   nonce?: PageNonce | null
 }
 
@@ -65,8 +65,8 @@ export type AccountLinkUse = { hash: Buffer; email: string; passwordHash: string
 export type NewTwoFactor = { accountId: number; sealedSecret: Buffer; step: number; recoveryHashes: Buffer[] }
 
 /**
- * `template` is null for the standard message. `recipient`: of age, for answers to requests; null without
- * one.
+ * `template` is null for the standard message. `recipient` is the age key for answers to requests; null
+ * without one.
  */
 export type Preferences = PushChoices & {
   template: string | null

@@ -14,7 +14,7 @@ export type NodeReport = {
   isAlive: boolean
 }
 
-/** Since the start of this process, apart from the connections of now. */
+/** Counts since the start of this process; `connections` are the present ones. */
 export type DatabaseCounts = {
   connections: { inUse: number; idle: number; most: number; waiting: number }
   reads: number
@@ -30,7 +30,7 @@ export type DatabaseCounts = {
 }
 
 export type DatabaseResponse = {
-  /** In milliseconds. */
+  /** The time of a round trip in milliseconds. */
   roundTrip: number
 }
 
@@ -53,6 +53,6 @@ export type DatabaseReport = {
    * the reason is unknown.
    */
   explainLoss(): string | null
-  /** Whether the log tells already why requests and jobs are refused now. */
+  /** Whether an outage has been logged, so that refused requests and jobs need not be. */
   isOut(): boolean
 }

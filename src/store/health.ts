@@ -13,7 +13,9 @@ const COUNT_STEP = 10_000
 
 type IndexPosition = { at: number; id: number }
 
-/** Two statements: the position at which a step ends, and the number of pushes in the last step. */
+/**
+ * Two statements: the index position at which a step ends, and the number of pushes after the last full step.
+ */
 function counting(time: string, where: string) {
   const rest = `FROM pushes WHERE ${where} AND (${time}, id) > ($1, $2)`
   return {
@@ -40,7 +42,7 @@ const FAILING = statement<{ host: string; error: DeliveryError; count: number }>
 )
 
 export function createHealth({ glance }: Pick<Parts, 'glance'>) {
-  /** In steps with other requests between them. */
+  /** Counts in steps, between which other requests run. */
   async function count({ END, REST }: ReturnType<typeof counting>): Promise<number> {
     let position: IndexPosition = { at: Number.MIN_SAFE_INTEGER, id: 0 }
     for (let counted = 0; ; counted += COUNT_STEP) {

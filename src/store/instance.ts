@@ -12,7 +12,7 @@ import { all, first, run, type Step } from './steps.ts'
 /** A keyring, and the file that it is from. */
 export type Keys = { keyring: Keyring; keyFile: string }
 
-/** A key under which something was sealed. */
+/** A key that sealed something in this database. */
 export type KnownKey = { number: number; verifier: Uint8Array }
 
 const KNOWN_KEYS = statement<KnownKey>('SELECT number, verifier FROM instance_keys ORDER BY number')
@@ -51,8 +51,8 @@ export function nameKeys(keys: readonly KnownKey[]): string {
 }
 
 /**
- * The same, and remembers a new first key, and forgets those that nothing needs. Other nodes have to know
- * both before.
+ * Checks the keys like `requireKeys`, then stores a new first key and removes keys that nothing needs. All
+ * other nodes must have the new key before.
  */
 export function* enterKeys(keys: Keys, { hasOthers = false } = {}): Step<void> {
   const { keyring, keyFile } = keys
@@ -76,7 +76,7 @@ export function* readClockMark(): Step<ClockMark> {
   return (yield* first(CLOCK_MARK)) ?? { mark: 0, doubted: null }
 }
 
-/** Stores the last time of use. Only here the mark may go back. */
+/** Stores the last time of use. Only this function may move the mark back. */
 export function writeClockMark({ mark, doubted }: ClockMark): Step<void> {
   return run(WRITE_MARK, mark, doubted)
 }
@@ -92,7 +92,7 @@ const COPIED_TO = statement<{ name: string }>(
 )
 const WRITE_COPIED_TO = statement("UPDATE instance SET copy_state = 'left', copy_other = $1")
 
-/** The name of the place to which everything here was copied; null if nothing was. */
+/** Returns the target of a copy; null if this database was not copied. */
 export function* readCopiedTo(): Step<string | null> {
   return (yield* first(COPIED_TO))?.name ?? null
 }

@@ -76,11 +76,11 @@ function createAppearance({ read, write }: Steps) {
   }
 }
 
-/** Places that are reported one by one. Beyond this only their number is. */
+/** The number of damaged places that are reported one by one; further ones are only counted. */
 const MOST_REPORTED = 100
 const MOST_KNOWN = 10_000
 
-/** Reports each place to `onError` once, however often it is read. Very large numbers are not exact. */
+/** Reports each damaged place to `onError` once. Very large counts are not exact. */
 function createDamage(onError: (cause: unknown) => void) {
   const known = new Set<string>()
 

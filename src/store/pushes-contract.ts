@@ -47,7 +47,7 @@ export type PushToStore = {
   /** The idempotency key of the request; null without one. */
   idempotency: KeyToStore | null
   mails: SealedMails
-  /** Counted against the creator's address; null when the push is not counted. */
+  /** The share of the creator's address; null when the push is not counted. */
   share: ShareToTake | null
   visit: Visit
 }
@@ -67,12 +67,12 @@ export type EditToPush = VisitToPush & {
 export type Edited = { outcome: 'edited'; push: StoredPush } | { outcome: 'refused'; problems: Problems }
 
 /**
- * When `lookBy` is the owner, the visit is audited as `owner_view` and not counted; null counts all. A
- * counted view spends `nonce`.
+ * `lookBy`: an account whose own pushes are not counted, only audited as `owner_view`; null counts every
+ * view. A counted view spends `nonce`.
  */
 export type Claim = VisitToPush & { lookBy: Account | null; nonce?: PageNonce | null }
 
-/** limited: too many wrong passphrases. Then no view was counted, and nothing was written. */
+/** `limited`: too many wrong passphrases, so no view was counted and nothing was written. */
 export type ClaimResult = { outcome: 'view' | 'expired' | 'limited'; push: StoredPush }
 
 /** `open` decrypts the content and has no effects. When it throws, no view is counted. */
@@ -90,8 +90,8 @@ export type PlainClaimed<T> =
   | { outcome: 'has_files'; push: StoredPush; sealed: SealedContent }
 
 /**
- * `seenViews` is the number of views at the owner's last look, `fileBytes` what the files of a live push have
- * in all.
+ * `seenViews` is the number of views when the owner last looked, `fileBytes` the size of all files of a live
+ * push.
  */
 export type ListedPush = { push: StoredPush; labels: SealedLabels; seenViews: number; fileBytes: number }
 

@@ -19,6 +19,6 @@ export type StoredRequest = RequestToStore & { id: number }
 /** The answer of a push to a request. `reservation` is that of its upload; null without one. */
 export type AnswerToStore = { requestId: number; reservation: number | null }
 
-/** How a request is found by its link, and what is sealed of it. */
+/** The lookup of a request by its link, and its sealed members. */
 export type LinkedRequest = Omit<SealedRequest, 'passphraseSalt'> &
   Pick<RequestToStore, 'lookup' | 'keyNumber'>

@@ -30,7 +30,10 @@ const LOCK = locked(select(requests, 'WHERE id = $1'))
 const PAGE = select(requests, `WHERE account_id = $1 ORDER BY id DESC LIMIT ${PAGE_SIZE} OFFSET $2`)
 const insert = insertInto(requests)
 const update = updateOf(requests, ['answers', 'closedAt', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll'])
-/** One that ends later than a new one was made while the clock was ahead, and does not count. */
+/**
+ * Counts valid reservations. One that ends later than a new one was made while the clock was ahead, and is
+ * ignored.
+ */
 const RESERVED = statement<{ n: number }>(
   'SELECT count(*) AS n FROM request_reservations WHERE request_id = $1 AND id <> $2 AND until > $3 AND until <= $4',
 )
@@ -117,7 +120,9 @@ export function createRequests({ steps, now, node }: Pick<Parts, 'steps' | 'now'
     /** Lists the newest first, 50 a page, from page 1. */
     listRequests: ({ accountId, pageNumber }: { accountId: number; pageNumber: number }) =>
       read(() => all(PAGE, accountId, (pageNumber - 1) * PAGE_SIZE)),
-    /** Leaves a request that is over as it is. Returns null when this account has no such request. */
+    /**
+     * Closes a request; one that is over stays unchanged. Returns null when this account has no such request.
+     */
     closeRequest: (which: { id: number; accountId: number }) => write(() => close(which)),
     /**
      * Counts a wrong passphrase, of which the last of `maxTries` (0: no limit) closes the request. Returns
@@ -141,9 +146,9 @@ export function createRequests({ steps, now, node }: Pick<Parts, 'steps' | 'now'
 }
 
 /**
- * Counts an answer that is stored in this transaction, in place of its reservation. Throws `not_found` for a
- * request that is gone, `gone` for one that takes no answer any more, and `overloaded` while uploads hold
- * those that it still takes.
+ * Counts an answer that this transaction stores, in place of its reservation. Throws `not_found` for a
+ * removed request, `gone` for one that takes no more answers, and `overloaded` while uploads hold all
+ * remaining answers.
  */
 export function* takeAnswer(
   { requestId, reservation }: AnswerToStore,

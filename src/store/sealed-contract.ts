@@ -17,10 +17,7 @@ export type SealedLabels = {
   urlToken: Uint8Array
   name: Uint8Array | null
   note: Uint8Array | null
-  /**
-   * The token of the request that the push answers, empty when a restore has lost it; not there for any other
-   * push.
-   */
+  /** The token of the request that the push answers, empty if a restore lost it; null for any other push. */
   request?: Uint8Array | null
 }
 

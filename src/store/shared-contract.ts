@@ -1,7 +1,7 @@
 // Budgets: limited numbers of tries, which all nodes of one instance share. No push depends on them, and all
 // of them lapse by themselves.
 
-/** At most `tries` under a name, in a window of milliseconds that begins with the first of them. */
+/** Allows at most `tries` under a name, in a `window` of milliseconds that begins with the first try. */
 export type Budget = {
   name: string
   tries: number
@@ -9,20 +9,20 @@ export type Budget = {
   cost?: number
 }
 
-/** A budget before a try: `spent` of it, until the window ends at `until`. */
+/** A budget before a try: the tries `spent`, and the end of the window. */
 export type BudgetState = Budget & { spent: number; until: number }
 
 export type BudgetAttempt = {
-  /** The budgets in which this try counts. */
+  /** The budgets that this try spends. */
   counts: readonly Budget[]
-  /** Others that `refuse` looks at. */
+  /** Other budgets that `refuse` considers. */
   looks?: readonly Budget[]
   /**
-   * Names the budget that refuses the try, if one does. Is given `counts`, then `looks`. May be called
-   * several times.
+   * Returns the budget that refuses the try, if one does. Receives the states of `counts`, then of `looks`.
+   * May be called several times.
    */
   refuse: (states: readonly BudgetState[]) => BudgetState | null
 }
 
-/** A try as it was decided; `states` are those of `counts`, then of `looks`, before it. */
+/** The decision on a try; `states` are those before it, of `counts`, then of `looks`. */
 export type BudgetDecision = { refusedBy: BudgetState | null; states: readonly BudgetState[] }

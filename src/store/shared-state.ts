@@ -12,7 +12,7 @@ import { spentPoints } from './tables.ts'
 
 /** Rows that one step removes. */
 const SOME = 1_000
-/** Nodes take the time from the database, and are apart by far less. */
+/** More than the clocks of two nodes can differ, since both follow the database. */
 const CLOCK_SLACK = MINUTE
 /** Longer than the clocks of nodes can differ. */
 const MARGIN = HOUR
@@ -51,8 +51,8 @@ export function createSharedState({
 }: Pick<Parts, 'steps' | 'keyring' | 'now' | 'hasRoom' | 'onError'>) {
   const { read, write } = steps
   /**
-   * Counted while the disk had no room for rows. Only a data folder lacks room, so no other node counts
-   * beside this one.
+   * Budgets counted in memory while the disk has no room for rows. This happens only with a data folder,
+   * which no other node shares.
    */
   const unstored = new Map<string, SpentRow>()
 
@@ -80,9 +80,7 @@ export function createSharedState({
     return { refusedBy: attempt.refuse(states), states }
   }
 
-  /**
-   * The rows that it counts in are locked before it looks, in the order of their names, as every node does.
-   */
+  /** Counts a try. Locks the rows by name, in the same order on every node, before it reads them. */
   function* take(attempt: BudgetAttempt): Step<BudgetDecision> {
     for (const name of attempt.counts.map(hashName).sort()) yield* run(LOCK_SPENT, name)
     const decision = decide(attempt, yield* findRows(attempt))
@@ -92,7 +90,7 @@ export function createSharedState({
     return decision
   }
 
-  /** The oldest counts make room for new ones. */
+  /** Counts in memory, dropping the oldest budgets when there are too many. */
   function countUnstored(states: readonly BudgetState[]): void {
     for (const state of states) {
       const name = hashName(state)
@@ -111,8 +109,8 @@ export function createSharedState({
   return {
     budgets: {
       /**
-       * Counts a try in all of its budgets, or in none when it is refused. No two tries see the same state,
-       * on any node.
+       * Counts a try in all of its budgets, or in none when it is refused. Tries are serialized, across nodes
+       * too.
        */
       // Looks first without a lock, so that a flood of refused tries writes nothing.
       take: async (attempt: BudgetAttempt): Promise<BudgetDecision> => {
@@ -153,15 +151,18 @@ export function createSharedState({
 const nameOf = (nonce: string) => `nonce ${nonce}`
 
 /**
- * Call under the lock of what the nonce guards. Throws `conflict` for a nonce that was spent before, on any
- * node.
+ * Spends a nonce. Call it under the lock of the guarded row. Throws `conflict` for a nonce that was spent
+ * before, on any node.
  */
 export function* spendNonce({ text, lapsesAt }: PageNonce): Step<void> {
   if ((yield* insert({ name: nameOf(text), points: 1, until: lapsesAt })) === null)
     throw new DomainError('conflict', 'This form was sent before.')
 }
 
-/** Whether a window has not ended yet. An end more than a window away was set while the clock was ahead. */
+/**
+ * Returns whether a window is still open. One that ends more than its length away was set while the clock was
+ * ahead.
+ */
 function isCurrent({ until, window }: Pick<BudgetState, 'until' | 'window'>, time: number): boolean {
   return until > time && until <= time + window + CLOCK_SLACK
 }

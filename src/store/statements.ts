@@ -6,29 +6,29 @@ import { all, blindly, type Effect, first, only, type Statement, type Step, type
 
 export type RowOf<T extends SQLiteTable> = T['$inferSelect']
 
-/** The texts of all statements made so far, of which a test reads the plans. */
+/** The texts of all statements made so far, whose plans a test reads. */
 export const STATEMENT_TEXTS = new Set<string>()
 
-/** Any statement. The sum of a column has to be cast to a number: PostgreSQL returns it as a text. */
+/** Makes any statement. Cast the sum of a column to a number, because PostgreSQL returns it as text. */
 export function statement<Row = never>(text: string): Statement<Row> {
   STATEMENT_TEXTS.add(text)
   return { text, suffix: '', id: null, effect: null }
 }
 
-/** Whole rows of a table; `rest` is what follows FROM. */
+/** Selects whole rows of a table; `rest` follows FROM. */
 export function select<T extends SQLiteTable>(table: T, rest: string): Statement<RowOf<T>> {
   return statement(`SELECT ${namesOf(table)} FROM ${getTableName(table)} ${rest}`)
 }
 
 /**
- * Locks the rows until the end of the transaction, against every change of them; `skipped`: leaves out what
- * others hold.
+ * Locks the selected rows against any change until the transaction ends. `skipped`: leaves out rows that
+ * others have locked.
  */
 export function locked<Row>(plain: Statement<Row>, how: Lock = 'FOR NO KEY UPDATE'): Statement<Row> {
   return { ...plain, suffix: how }
 }
 
-/** A key share waits for an account that is removed, and for nothing else. */
+/** The kinds of row locks. A key share conflicts only with a removal. */
 export type Lock =
   | 'FOR NO KEY UPDATE'
   | 'FOR UPDATE'
@@ -60,7 +60,7 @@ export function insertInto<T extends SQLiteTable>(table: T): (row: NewRow<T>) =>
   return (row) => only(insert, ...values(row))
 }
 
-/** The same; null when a conflict keeps the row out. */
+/** Inserts a row unless it conflicts; returns null then. */
 export function insertUnlessThere<T extends SQLiteTable>(
   table: T,
 ): (row: NewRow<T>) => Step<RowOf<T> | null> {
@@ -90,7 +90,7 @@ export function addTo<T extends SQLiteTable>(
   return (row) => blindly(insert, values(row))
 }
 
-/** The same for a copy, in which rows keep their ids. */
+/** Inserts rows with their ids, for a copy. */
 export function addWhole<T extends SQLiteTable>(table: T): (row: RowOf<T>) => Step<void> {
   const { text, values } = insertingColumns(table, columnsOf(table))
   const insert = statement(text)
@@ -135,8 +135,8 @@ function valuesOf(row: object, names: readonly string[]): Value[] {
 }
 
 /**
- * Statements with a list of values, which `make` puts into a pair of brackets; other values come before it,
- * `others` of them.
+ * Makes a function that runs a statement for any number of values. `make` puts their list between brackets,
+ * after `others` other values.
  */
 export function forSome<Row>(make: (list: string) => Statement<Row>, others = 0) {
   const makeFor = (size: number) =>
@@ -153,7 +153,7 @@ export function forSome<Row>(make: (list: string) => Statement<Row>, others = 0)
   }
 }
 
-/** The columns of a table to select, under their names here. */
+/** Lists the columns of a table for a SELECT, under their names in code. */
 export function namesOf(table: SQLiteTable, prefix = ''): string {
   return columnsOf(table)
     .map(([name, column]) => `${prefix}${column.name} AS "${name}"`)

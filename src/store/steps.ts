@@ -12,30 +12,30 @@ import type { Now } from '../domain/time.ts'
 export type Value = string | number | boolean | null | Uint8Array
 
 /**
- * Parameters are $1, $2, … `Row` is what a row of the result looks like; its columns are in quotes when they
- * are not one word.
+ * A statement with parameters $1, $2, …; `Row` is the type of a result row. Column names of several words are
+ * quoted.
  */
 export type Statement<Row> = {
   text: string
   /** Text that only PostgreSQL appends: a lock, or the return of `id`. */
   suffix: string
-  /** The column of the id that an inserted row gets, which SQLite tells by itself. */
+  /** The column of the id that an inserted row gets, which SQLite reports by itself. */
   id: string | null
   /** The effect once the transaction is durable; null for none. */
   effect: Effect | null
-  /** Never there: keeps the type of the rows. */
+  /** Never set; carries the type of the rows. */
   row?: Row
 }
 
 /**
- * In a statement: the id of the row that the statement before it inserted. So SQLite says it; PostgreSQL's
- * runner translates.
+ * The id of the row inserted by the statement before, in SQLite's words; the runner of PostgreSQL translates
+ * it.
  */
 export const LAST_ID = 'last_insert_rowid()'
 
 /**
- * destroyed: what opened a push or answered for one is gone. due: files are to be removed. queued: the outbox
- * may have new messages.
+ * `destroyed`: secrets or a sealed answer were deleted. `due`: files are due for removal. `queued`: the
+ * outbox may have new messages.
  */
 export type Effect = 'destroyed' | 'due' | 'queued'
 
@@ -76,29 +76,29 @@ class One<T> implements Step<T> {
 /** Runs steps. May throw `overloaded` and `disk_full`, and then nothing has happened. */
 export type Steps = {
   /**
-   * Runs a step that only reads, and resolves once everything that it may have seen is durable. Does not wait
-   * for a result that `isLive`: one that says of nothing that it has ended, was used, or is gone, so that a
-   * power cut makes no lie of it.
+   * Runs a read-only step, and resolves once everything that it may have seen is durable. Does not wait for a
+   * result that `isLive`: one that reports nothing as ended, used or gone, so that a power cut cannot make it
+   * false.
    */
   read<T>(step: () => Step<T>, isLive?: (found: T) => boolean): Promise<T>
   /** Runs a step in one transaction and resolves once it is durable. */
   write<T>(step: () => Step<T>, options?: WriteOptions): Promise<T>
-  /** Whether another process runs the statements, so that each asks for a round trip. */
+  /** Whether another process runs the statements, so that each costs a round trip. */
   isRemote?: boolean
 }
 
 /**
- * Runs a step that only reads, and waits for nothing, because health checks answer while a disk hangs too. A
- * power cut may undo what it saw, so no other operation is given it.
+ * Runs a read-only step without waiting for the disk. Only for health checks, which must answer while a disk
+ * hangs: a power cut may undo what it saw.
  */
 export type Glance = <T>(step: () => Step<T>) => Promise<T>
 
-/** Runs a step within a transaction that is open. */
+/** Runs a step within an open transaction. */
 export type Run = <T>(step: Step<T>) => Promise<T>
 
 /**
- * Runs steps, with other work between them, in one transaction that has the rows to itself. The work
- * may run several times.
+ * Runs steps, with other work between them, in one transaction without concurrent changes. The work may run
+ * several times.
  */
 export type Alone = <T>(work: (run: Run) => Promise<T>) => Promise<T>
 
@@ -117,9 +117,9 @@ export type Parts = {
   keyring: Keyring
   /** The id of this process among those that serve the database. */
   node: Uint8Array
-  /** The latest setup links that stay valid: each node that starts makes one and shows it. */
+  /** How many setup links stay valid: each starting node makes one and shows it. */
   setupLinks: number
-  /** False while the disk has too little room for entries of logs that may be left out. */
+  /** Returns false while the disk has too little room for optional log entries. */
   hasRoom: () => boolean
   onError: (cause: unknown) => void
 }
@@ -134,12 +134,12 @@ const onlyOf = (rows: readonly unknown[]) => {
 }
 const nothingOf = () => undefined
 
-/** All rows. */
+/** Yields a statement and returns all rows. */
 export function all<Row>(statement: Statement<Row>, ...values: Value[]): Step<Row[]> {
   return new One<Row[]>({ statement, values, isBlind: false }, allOf)
 }
 
-/** The first row, or null. */
+/** Yields a statement and returns the first row, or null. */
 export function first<Row>(statement: Statement<Row>, ...values: Value[]): One<Row | null> {
   return new One<Row | null>({ statement, values, isBlind: false }, firstOf)
 }
@@ -154,12 +154,12 @@ export function has(statement: Statement<unknown>, ...values: Value[]): One<bool
   return new One<boolean>({ statement, values, isBlind: false }, isAny)
 }
 
-/** The row of which there is always one. */
+/** Yields a statement and returns its only row, which must exist. */
 export function only<Row>(statement: Statement<Row>, ...values: Value[]): One<Row> {
   return new One<Row>({ statement, values, isBlind: false }, onlyOf)
 }
 
-/** The results of several statements, none of which needs those of another. */
+/** Yields several independent statements at once, and returns their results. */
 export function together<T extends readonly [unknown, ...unknown[]]>(
   ...ones: { [N in keyof T]: One<T[N]> }
 ): Step<T> {
@@ -168,7 +168,7 @@ export function together<T extends readonly [unknown, ...unknown[]]>(
   return new One<T>({ ...ask, also: others.map((one) => one.ask) }, resultsOf as never)
 }
 
-/** Its failure may surface later, at the end of the step. */
+/** Yields a statement without rows. Its failure may surface later, at the end of the step. */
 export function run(statement: Statement<unknown>, ...values: Value[]): Step<void> {
   return blindly(statement, values)
 }
@@ -184,7 +184,7 @@ export function isThere<T>(found: T | null): boolean {
   return found !== null
 }
 
-/** Other requests run between two pieces. */
+/** Lets other requests run between two pieces. */
 export function breathe(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

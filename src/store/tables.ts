@@ -211,8 +211,7 @@ export const requestReservations = sqliteTable('request_reservations', {
 })
 
 /**
- * One row, or none: of all pushes that end until then, in the order of their ends, the owners were told that
- * they expire soon.
+ * One row, or none: the last push, in the order of expiry, whose owner was notified that it expires soon.
  */
 export const soonTold = sqliteTable('soon_told', {
   id: one(),

@@ -12,7 +12,7 @@ import { makeNodeFolder } from '../support/postgres-store.ts'
 const START_MS = 120_000
 /**
  * No push gets five wrong passphrases with it: the clock of SQLite stands still here, and that of PostgreSQL
- * goes on.
+ * continues.
  */
 const SEED = 17
 const STEPS = 250

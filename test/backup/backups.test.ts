@@ -1,5 +1,4 @@
-// The timer of a server's own backups: when one is made, what is told when it fails, and how its process is
-// ended.
+// The timer of scheduled backups: when one is made, how a failure is reported, and how its process is ended.
 
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
 import type { BackupEnd } from '../../src/backup/backup-child.ts'

@@ -94,7 +94,7 @@ function rootPageOf(path: string, table: string): number {
   return found?.rootpage ?? 0
 }
 
-/** As a disk damages it. */
+/** Overwrites a page, as a failing disk does. */
 function withoutPage(database: Buffer, page: number): Buffer {
   const bytes = database.readUInt16BE(16)
   return Buffer.from(database).fill(0xff, (page - 1) * bytes, page * bytes)

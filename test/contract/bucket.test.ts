@@ -84,7 +84,7 @@ test('a file is served whole and in ranges, never by a URL of the bucket, and is
   expect((await api.fetch(link)).status).toBe(404)
 })
 
-test('while the bucket fails, pushes with files are refused, others go on, and no view is counted', async () => {
+test('while the bucket fails, pushes with files are refused, others work, and no view is counted', async () => {
   const push = await create({ expire_after_views: 2 })
   fail(RESET)
   const refused = await api.post({ payload: 'x', files: [fileOf(CONTENT)] }, { token })

@@ -48,7 +48,7 @@ test.each(['/api/v2/pushes', '/p.json'])(
   },
 )
 
-test('the create form asks for the required passphrase, and refuses to go on without it', async () => {
+test('the create form asks for the required passphrase, and is refused without it', async () => {
   await start({ 'require-passphrase': 'true' })
   const { text } = await api.call('/')
   expect(text).toMatch(/<input name="push\[passphrase\]"[^>]* required /)

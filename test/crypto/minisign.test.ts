@@ -39,7 +39,7 @@ test('a good signature tells its comment', async () => {
   expect(parseSignature(MINISIG)?.comment).toBe('oncebox 3.1.0 linux-x64')
 })
 
-test('other bytes, another comment and another key are told apart', async () => {
+test('other bytes, another comment and another key have different verdicts', async () => {
   expect(await verdictOf(MINISIG, `${TEXT}!`)).toBe('wrong file')
   expect(await verdictOf(MINISIG.replace('3.1.0', '9.9.9'))).toBe('wrong comment')
   expect(await verdictOf(MINISIG, TEXT, createSigner().publicKey)).toBe('unknown key')

@@ -68,7 +68,7 @@ test('a push opens only with the instance key, the link and the passphrase toget
     openSecrets(sealed, { ...opener, passphraseKey: await derivePassphraseKey('house', salt) }),
   ).toBeNull()
   expect(openSecrets(sealed, { ...opener, instanceKey: otherKey })).toBeNull()
-  // An altered payload is told apart from a wrong passphrase.
+  // The result for an altered payload differs from that for a wrong passphrase.
   const payload = Uint8Array.from(sealed.payload, (byte, at) => (at === 20 ? byte ^ 1 : byte))
   expect(openSecrets({ ...sealed, payload }, opener)).toEqual({ payload: null, dataKey })
   expect(Buffer.concat([sealed.payload, sealed.wrappedKey]).includes('load')).toBe(false)

@@ -30,7 +30,7 @@ const eventsBy = (before: Push, change: Change<Push> | null) =>
 const claim = (push: Push, lookBy: typeof OWNER | null = null) =>
   eventsBy(push, decideClaim(push, { visit, lookBy }, NOW).change)
 
-test('a view causes one event, the last one two; a look of the owner or at an expired push causes none', () => {
+test('a view causes one event, the last one two; an owner’s view or one of an expired push causes none', () => {
   expect(claim(owned())).toEqual(['push.opened'])
   expect(claim(owned({ expireAfterViews: 1 }))).toEqual(['push.opened', 'push.used_up'])
   expect(claim(owned(), OWNER)).toEqual([])

@@ -46,7 +46,7 @@ test.each([
   expect(outcome).toBe(expired ? 'expired' : 'view')
 })
 
-test('a look of the owner does not count; that of another account does', () => {
+test('the owner’s own view does not count; that of another account does', () => {
   const push = examplePush(NOW, { ownerId: 1, expireAfterViews: 1 })
   const visitOf = (lookBy: Account | null, now = NOW) => decideClaim(push, { visit: VISIT, lookBy }, now)
   expect(visitOf(ann)).toMatchObject({

@@ -44,7 +44,7 @@ async function start(dataDir?: string) {
   return { server, auth: `Bearer ${stdout.trim()}` }
 }
 
-/** As many bytes as asked for, a MiB at a time. */
+/** Streams the given number of bytes, a MiB at a time. */
 function content(bytes: number, everyMs = 0): ReadableStream<Uint8Array> {
   let sent = 0
   return new ReadableStream({

@@ -14,7 +14,7 @@ const VIEWS = 3
 /** Milliseconds under load before each kill: in the first commits, between checkpoints, after some. */
 const MOMENTS = [40, 120, 260, 500, 900]
 
-/** What the clients know about a push. */
+/** The clients' knowledge about a push. */
 type Known = {
   payload: string
   /** Payloads that arrived. */

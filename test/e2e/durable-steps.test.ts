@@ -52,7 +52,7 @@ type Story = {
   maybeDeleted: boolean
 }
 
-/** What must be true of each push whose creation was acknowledged. */
+/** Returns the facts that must hold for each push whose creation was acknowledged. */
 function readStory(told: Told[]): Map<string, Story> {
   const stories = new Map<string, Story>()
   for (const line of told) {

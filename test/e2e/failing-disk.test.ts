@@ -48,7 +48,7 @@ needs('mount').describe('on a disk that becomes read-only', () => {
       made.push(
         (await (await server.create({ payload: `kept ${n}`, expire_after_views: 2 })).json()).url_token,
       )
-    // A disk with files open for writing cannot be remounted. Root writes on all the same; anybody else is
+    // A disk with files open for writing cannot be remounted. Root keeps writing anyway; any other user is
     // refused.
     chmodSync(dataDir, 0o500)
     const statuses = new Set<number>()

@@ -134,7 +134,7 @@ needs('chromium').describe('in a browser', () => {
     expect({ stop, small: await page.evaluate(findSmall) }).toEqual({ stop, small: [] })
   }
 
-  /** What a desk shows and a phone does not, as far as axe has seen it. */
+  /** The parts that a desktop shows and a phone hides, as far as axe has checked them. */
   const seenOnDesk = new Set([''])
 
   /**

@@ -51,7 +51,7 @@ async function run(dataDir: string, story: string, env: Record<string, string> =
 
 type Known = { urlToken: string; seen: number; isOver: boolean }
 
-/** What the answers before a cut said about each push. */
+/** Returns the facts about each push in the answers before a cut. */
 function readAnswers(answers: readonly string[]): Known[] {
   const known = new Map<string, Known>()
   for (const line of answers) {

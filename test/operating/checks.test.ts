@@ -1,4 +1,4 @@
-// The list of checks: the words for each part and each state of it, whoever asks.
+// The list of checks: the words for each part and each of its states.
 
 import { describe, expect, test } from 'bun:test'
 import type { Doubt } from '../../src/domain/clock.ts'

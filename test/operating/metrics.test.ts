@@ -23,7 +23,7 @@ test('creates, retrievals, refusals and commits are counted', async () => {
   metrics.refused('too_many')
   metrics.refused('shed', 7)
   metrics.uploaded(1000)
-  metrics.committed({ works: 3, durationMs: 2 })
+  metrics.committed({ steps: 3, durationMs: 2 })
   const text = await metrics.read()
   for (const line of [
     'oncebox_pushes_created_total{kind="text"} 1',
@@ -46,7 +46,7 @@ test('values of the parts are read at each scrape, and a failing part does not h
       countPushes: async () => ({ live: 12, expired: 0 }),
       sweeper: { totals: () => ({ expired: swept, purged: 2, files: 3 }) },
       jobs: { list: () => [{ name: 'sweep', state: 'running', lastDidAt: 5000, lastFailedAt: null }] },
-      waitingWorks: () => 4,
+      waitingChanges: () => 4,
       countHashing: () => ({ waiting: 2, running: 3 }),
       uploads: { countRunning: () => 5 },
       freeSpace: {

@@ -77,11 +77,11 @@ export function startLoad(
   }
 
   const running = Promise.all(Array.from({ length: workers }, work))
-  // A failure is told when the load is stopped.
+  // A failure is reported when the load is stopped.
   running.catch(() => undefined)
 
   return {
-    /** What is acknowledged now. */
+    /** Returns the pushes with their acknowledged changes so far. */
     acknowledged: (): Known[] => pushes.map((push) => ({ ...push })),
     /** All links that were ever given away. */
     links: (): string[] => pushes.map(({ urlToken }) => urlToken),

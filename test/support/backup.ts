@@ -24,7 +24,7 @@ export function wishOf(dataDir: string, changes: Partial<BackupWish> = {}): Back
   }
 }
 
-/** To memory, unless a file is named. */
+/** Makes a backup, in memory unless a file is named. */
 export async function makeBackup(
   dataDir: string,
   changes: Partial<BackupWish> = {},

@@ -11,8 +11,8 @@ import { bucketPlaceOf } from '../../src/domain/bucket-place.ts'
 import type { BucketOptions } from '../../src/store/s3/bucket.ts'
 
 /**
- * What the proxy does with a request. `swallow` hands it on, and resets the connection in place of the
- * answer.
+ * The fault that the proxy applies to a request. `swallow` passes it on, and resets the connection in place
+ * of the answer.
  */
 export type Fault =
   | 'stall'

@@ -68,7 +68,7 @@ export async function launchBrowser(
   return browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS))
 }
 
-/** What a page asked for beyond its origin, and what the browser complained of: both stay empty. */
+/** Requests of a page beyond its origin, and complaints of the browser: both stay empty. */
 export type Watched = { outside: string[]; complaints: string[] }
 
 /**
@@ -140,7 +140,7 @@ export function createVisitors() {
 
   /** Closes all that are not shared, and returns what they should not have done. */
   async function leave(): Promise<Watched> {
-    // Forgotten first: what is wrong with one test is not to be told of the next.
+    // Reset first, so that a fault of one test is not reported by the next.
     const left = visitors
     visitors = []
     for (const { context } of left) await context.close()

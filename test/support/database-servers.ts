@@ -36,7 +36,7 @@ const PASSWORD = "p@ss:w/o#rd ü'"
 const USER = 'pwpush'
 const START_MS = 180_000
 
-/** Those without flags, which run until this process ends. */
+/** Servers without flags, which run until this process ends. */
 const shared = new Map<Engine, Promise<DatabaseServer>>()
 
 /**

@@ -1,4 +1,4 @@
-// Data that earlier versions of Oncebox wrote: a folder and its backup, made by the executable of that version.
+// Data of earlier versions of Oncebox: a folder and its backup, made by the executable of that version.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ const FIXTURES = resolve(import.meta.dir, '../fixtures/earlier-versions')
 
 /** The tokens of what the folder holds. All pushes and the request end on 2027-02-26. */
 export type EarlierTokens = {
-  /** Of ann@example.org, an administrator, who owns all pushes but the anonymous one. */
+  /** A token of ann@example.org, an administrator, who owns all pushes but the anonymous one. */
   apiToken: string
   /** "of 3.0.0", with the name "VPN for Bob" and the note "a note": opened once of three times. */
   named: string

@@ -9,8 +9,8 @@ import {
 } from './sent-statements.ts'
 
 /**
- * What happens to bytes. `stall` keeps them, in both directions and on new connections, until the proxy
- * passes again. `reset` ends every connection, new ones too. `swallow` hands on what the client sends and
+ * The treatment of bytes. `stall` keeps them, in both directions and on new connections, until the proxy
+ * passes again. `reset` ends every connection, new ones too. `swallow` passes on what the client sends and
  * drops the answers; the connections that lost answers are reset when the proxy passes again.
  */
 export type Way = 'pass' | 'stall' | 'reset' | 'swallow'
@@ -20,17 +20,15 @@ export type FaultProxy = {
   /** Holds for the connections that are open and for new ones. */
   set(way: Way): void
   /**
-   * Hands on the next statement with this text, swallows its answer, and resets the connection. The others go
-   * on.
+   * Passes on the next statement with this text, swallows its answer, and resets the connection. Others
+   * continue.
    */
   swallowAfter(text: string): Promise<void>
-  /**
-   * Resets the connection of the next statement with this text, without handing that on. The others go on.
-   */
+  /** Resets the connection of the next statement with this text, which is not passed on; others continue. */
   cutBefore(text: string): Promise<void>
   /**
-   * Keeps the next statement with this text, and all that follows on its connection, for good. The others go
-   * on.
+   * Holds back the next statement with this text, and all that follows on its connection, forever. Others
+   * continue.
    */
   holdFrom(text: string): Promise<void>
   /**

@@ -1,5 +1,5 @@
-// What must come out of a real data folder of a Password Pusher 2.11: its links, clients and sign-ins go on
-// working here.
+// The required result of importing a real data folder of Password Pusher 2.11: its links, clients and
+// sign-ins keep working here.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -191,7 +191,7 @@ export function fixtureCases(database: () => Promise<string>): void {
       const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: asOf })
       expect((await people.post('/sign-in/code', { pending, code })).status).toBe(303)
     }
-    // The second time with a hash of ours.
+    // The second time with a hash by Oncebox.
     const { email, password } = expected.accounts[1] ?? { email: '', password: '' }
     await people.signIn(email, { password })
   })

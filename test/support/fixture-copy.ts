@@ -28,7 +28,7 @@ export async function copyFixture(sink: Sink, later = 0): Promise<void> {
   await sink.flush()
 }
 
-/** What the tables of the tests have. */
+/** The columns of the tables in the tests. */
 const COLUMNS = {
   users: [
     ...['id', 'email', 'encrypted_password', 'authentication_token', 'admin', 'otp_required_for_login'],

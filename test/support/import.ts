@@ -15,7 +15,7 @@ export type Wish = Partial<ImportWish> & Pick<ImportWish, 'database' | 'dataDir'
 
 /** Where imports of a test go, by the data folder that a wish names. */
 export type Destination = {
-  /** What a wish says besides the data folder. */
+  /** Returns the options of an import besides the data folder. */
   partsOf(dataDir: string): Promise<Partial<ImportWish>>
   /** Opens what was imported. */
   open(dataDir: string): Promise<Pick<TestStore, 'store'>>

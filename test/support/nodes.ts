@@ -29,7 +29,7 @@ export type OfficeOptions = {
 
 export type Node = {
   name: string
-  /** Null while it does not run. */
+  /** The running server; null while it is stopped. */
   server: Started | null
   /** Between it and the database. */
   proxy: FaultProxy
@@ -42,7 +42,7 @@ export type Office = {
   nodes: readonly Node[]
   cluster: Cluster
   bucket: TestBucket
-  /** What a sign-in asks for, and headers with an API token. */
+  /** The credentials of an account, and headers with an API token. */
   account: { email: string; password: string }
   auth: { authorization: string }
   /** A command beside the nodes, such as `user list`, through the proxies of the first. */

@@ -52,7 +52,7 @@ export function createHarvest(dataDir: string) {
 
 const WRAPPED_BYTES = 62
 const SALT_BYTES = 16
-/** What the passphrases of tests are derived with: format, memory, passes, lanes. */
+/** The size of stored argon2id parameters and salt in tests: format, memory, passes, lanes, salt. */
 const PASSPHRASE_BYTES = 23
 
 export type Link = { urlToken: string; passphrase: string | null }
@@ -96,7 +96,7 @@ function isSealed(bytes: Buffer, at: number, number: number): boolean {
   return bytes[at] === 1 && bytes[at + 1] === number && isRandom(bytes, at + 2)
 }
 
-/** By value, the place that it was last met for. */
+/** The place at which each byte value was last seen. */
 const met = new Float64Array(256)
 let places = 0
 

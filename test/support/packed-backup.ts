@@ -114,7 +114,7 @@ export async function losePushes(dataDir: string, now: number): Promise<number> 
 }
 
 export type BackupParts = {
-  /** Null leaves a member out; others replace what the folder gives. */
+  /** Members that replace those of the folder; null leaves one out. */
   members?: Partial<Record<MemberName, Uint8Array | string | null>>
   version?: string
   seal?: Seal

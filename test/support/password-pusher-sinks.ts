@@ -11,7 +11,7 @@ export type SourceRow = Record<string, Value>
 
 /** Rows of a table have the same columns every time. */
 export type Sink = {
-  /** What `--database` is given. */
+  /** The value of `--database`. */
   database: string
   /** Kept until `flush`, but in SQLite there at once. */
   insert(table: string, row: SourceRow): void
@@ -21,7 +21,7 @@ export type Sink = {
   close(): Promise<void>
 }
 
-/** With `log` the rows stay in the write-ahead log. */
+/** Makes a sink for SQLite. `log`: the rows stay in the WAL. */
 export function sqliteSink(path: string, { log = false } = {}): Sink {
   mkdirSync(dirname(path), { recursive: true })
   const database = new Database(path)

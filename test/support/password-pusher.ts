@@ -72,7 +72,7 @@ export type WriteOptions = {
   log?: boolean
   /** Writes into a new database of this server in place of an SQLite file. */
   server?: DatabaseServer | null
-  /** That database keeps its texts in ISO 8859-1. */
+  /** Whether the database stores its texts in ISO 8859-1. */
   latin1?: boolean
 }
 
@@ -177,7 +177,7 @@ export async function writeSource(folder: string, options: WriteOptions = {}) {
       await sink.flush()
       await sink.run(sql)
     },
-    /** What the import command is given. */
+    /** The options of the import command. */
     wish: {
       database: sink.database,
       storage: join(folder, 'storage'),

@@ -17,7 +17,7 @@ export type PostgresNode = ReturnType<typeof operationsOver>
 
 export type PostgresNodes = {
   nodes: [PostgresNode, PostgresNode, PostgresNode]
-  /** What the nodes share, for each. */
+  /** The shared state as each node sees it. */
   shared: [SharedState, SharedState, SharedState]
   pools: PostgresDatabase[]
   keyring: Keyring
@@ -27,7 +27,7 @@ export type PostgresNodes = {
   close(): Promise<void>
 }
 
-/** What the estimate of each further node is behind. */
+/** How far the estimate of each further node is behind. */
 const LAG_MS = 300
 
 const PATIENCE_MS = 120_000

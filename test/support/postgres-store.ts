@@ -14,7 +14,7 @@ import { createTestClock, type TestClock } from './instance.ts'
 import type { TestDatabase } from './postgres.ts'
 import { patient } from './waiting.ts'
 
-/** What a job logs of a database that answers late on a busy machine; the job tries again. */
+/** The log message of a job whose database answers late on a busy machine; the job tries again. */
 const LATE = unavailable(null).message
 
 export type TestNodeOptions = Partial<Omit<PostgresStoreOptions, 'label' | 'clock'>> &

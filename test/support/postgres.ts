@@ -86,7 +86,7 @@ export async function startTestPostgres(flags: readonly string[] = []): Promise<
 
 const END_CONNECTIONS = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1'
 
-/** Without TLS, as no test of the engine needs it. */
+/** Connects without TLS, which no test of the engine needs. */
 export function connectTo(address: string): Connect {
   const options = { url: `${address}?sslmode=disable`, idleTimeout: 0, ...CLIENT_OPTIONS }
   return (max, onclose) => new SQL({ ...options, max, ...(onclose === undefined ? {} : { onclose }) })

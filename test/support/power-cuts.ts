@@ -82,7 +82,8 @@ export function* cuts(events: readonly Event[]): Generator<Cut> {
   let since: Change[] = []
   const synced = new Set<Change>()
   /**
-   * What a sync that failed should have covered. The system takes it for written, so no later sync writes it.
+   * Changes that a failed sync should have covered. The system takes them for written, so no later sync
+   * writes them.
    */
   const lost = new Set<Change>()
   const covered = new Map<number, Change[]>()

@@ -35,7 +35,7 @@ export function recordStatements() {
   } as typeof run
 
   return {
-    /** What `work` runs, until its promise has resolved. */
+    /** Records the statements of `work` until its promise resolves. */
     async during(work: () => Promise<unknown>): Promise<Recorded> {
       recorded = { statements: [], transactions: 0 }
       await work()

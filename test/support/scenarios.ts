@@ -17,7 +17,7 @@ export type Scenario = {
   push?: Wire
   /** Whose that push is. */
   of?: Who
-  /** What else happened to it before. */
+  /** Changes the push before the request. */
   before?: (given: Given) => unknown
   /** Method and path, in which {push} stands for the token of the push. */
   ask: string

@@ -39,7 +39,7 @@ export function createStatementReader(): (chunk: Buffer) => SentStatement[] {
     return found
   }
 
-  /** Null for a message that runs none. */
+  /** Returns the statement that a message runs; null for other messages. */
   function statementOf(type: string, body: Buffer): string | null {
     const [first = '', second = ''] = body.toString('latin1').split('\0', 2)
     if (type === 'P') prepared.set(first, second)

@@ -20,8 +20,8 @@ export type Stop = { name: string; as: Person; visit: (page: Page, tour: Tour) =
 export type Tour = Awaited<ReturnType<typeof prepareTour>>
 
 /**
- * What the server of a tour is started with: two wrong passphrases end a push, and nothing answers at one of
- * the hosts for webhooks.
+ * Options of the server of a tour: two wrong passphrases end a push, and nothing answers at one of the hosts
+ * for webhooks.
  */
 export const TOUR_OPTIONS = {
   flags: ['--max-passphrase-attempts', '2', '--webhook-hosts', 'notices.example.org,127.0.0.1:9'],
@@ -77,7 +77,7 @@ export async function signIn(page: Page, url: string, email: string, password = 
   await page.waitForURL((address) => !address.pathname.startsWith('/sign-in'))
 }
 
-/** What an authenticator app shows. */
+/** Returns the code that an authenticator app shows. */
 export function codeOf(secret: string, at = Date.now()): string {
   return new TOTP({ secret: Secret.fromBase32(secret.replaceAll(' ', '')) }).generate({ timestamp: at })
 }

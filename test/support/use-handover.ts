@@ -16,9 +16,7 @@ export const PHONE: BrowserContextOptions = {
   hasTouch: true,
 }
 
-/**
- * For stories that a script changes. What the pages look like on a phone is seen in the tour of all of them.
- */
+/** Modes of stories that scripts change. The tour checks how all pages look on a phone. */
 export const MODES: [string, BrowserContextOptions][] = [
   ['with scripts', SCRIPTED],
   ['without scripts', UNSCRIPTED],

@@ -32,7 +32,7 @@ export function useNodes(postgres: Pick<UsedPostgres, 'isInstalled' | 'newEmptyD
     const database = await postgres.newEmptyDatabase()
     test = { database, clock: createTestClock(), folders: [], serving: new Set() }
   })
-  // Those of a test that failed would go on in folders of which nothing is left.
+  // Nodes of a failed test would keep running in folders that were removed.
   afterEach(async () => {
     for (const store of test?.serving ?? []) await store.close()
   })

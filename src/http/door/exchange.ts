@@ -49,8 +49,8 @@ export function visitOf({ request, clientAddress }: Exchange): Visit {
 }
 
 /**
- * Throws `malformed` if the connection has ended: nobody would get the answer. Bun closes a connection on which a
- * second request arrives before the first is answered (pipelining).
+ * Throws `malformed` if the connection has ended, because nobody would get the answer. Bun closes a
+ * connection on which a second request arrives before the first is answered (pipelining).
  */
 export function requireOpen({ request }: Exchange): void {
   if (request.signal.aborted) throw new DomainError('malformed', 'The connection was closed.')

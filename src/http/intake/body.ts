@@ -67,7 +67,7 @@ async function readSmall(exchange: Exchange): Promise<Uint8Array> {
   return body
 }
 
-/** Throws `malformed` if a second request has arrived right behind this body, which Bun sees in the next turn. */
+/** Throws `malformed` if a second request has arrived behind this body, which Bun sees in the next turn. */
 async function requireAnswerable(exchange: Exchange): Promise<void> {
   await nextTurn()
   requireOpen(exchange)

@@ -51,7 +51,7 @@ type FixedProps = {
   /** The flag or variable that sets it. */
   flag: string
   value: string | null
-  /** Set when a client sent the field all the same. */
+  /** Set when a client sent the field anyway. */
   problem: string | undefined
 }
 

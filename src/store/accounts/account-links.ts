@@ -18,8 +18,8 @@ import { removeTwoFactor } from './two-factor.ts'
 const REMOVED_AT_ONCE = 500
 
 /**
- * A link of more than a day in the future was made while the clock was ahead, and would be valid for too
- * long.
+ * Ignores a link that is dated more than a day ahead: it was made while the clock was ahead, and would be
+ * valid for too long.
  */
 const LIVE = select(accountLinks, 'WHERE hash = $1 AND expires_at > $2 AND created_at <= $3')
 const LIST = select(accountLinks, "WHERE purpose <> 'setup' AND expires_at > $1 ORDER BY created_at, id")
@@ -127,7 +127,7 @@ export function createAccountLinks({
 
 type ReplacedLink = Pick<AccountLink, 'purpose' | 'accountId' | 'email'>
 
-/** Before the link itself. */
+/** Locks the account or the instance; call this before locking the link. */
 function* lockFor({ accountId }: Pick<AccountLink, 'accountId'>, { alone = false } = {}): Step<void> {
   if (accountId === null) yield* run(LOCK_INSTANCE)
   else if ((yield* lockAccount(accountId, { alone })) === null) throw gone()

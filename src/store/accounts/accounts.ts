@@ -16,7 +16,7 @@ export type AccountRow = RowOf<typeof accounts>
 
 const FIND = select(accounts, 'WHERE id = $1')
 const LOCK = locked(FIND)
-/** Waits for an account that is removed or begins anew, and for nothing else. */
+/** Locks an account only against its removal and its reset. */
 const SHARE = locked(FIND, 'FOR KEY SHARE')
 const LOCK_ALONE = locked(FIND, 'FOR UPDATE')
 const BY_EMAIL = select(accounts, 'WHERE email = $1')
@@ -31,7 +31,10 @@ const ENABLE = statement('UPDATE accounts SET disabled_at = NULL WHERE id = $1')
 const SET_ADMIN = statement('UPDATE accounts SET is_admin = $2 WHERE id = $1')
 const SET_RESETS = statement('UPDATE accounts SET resets = $2 WHERE id = $1')
 const REMOVE = statement('DELETE FROM accounts WHERE id = $1')
-/** All in the same order, so that two nodes cannot each take away the other's last administrator. */
+/**
+ * Locks all administrators in a fixed order, so that two nodes cannot each demote the other's last
+ * administrator.
+ */
 const LOCK_ADMINS = locked(select(accounts, 'WHERE is_admin AND disabled_at IS NULL ORDER BY id'))
 
 const END_SESSIONS = statement('DELETE FROM sessions WHERE account_id = $1 AND id <> $2')
@@ -47,10 +50,10 @@ const rowsIn = (table: SQLiteTable) => statement(`DELETE FROM ${getTableName(tab
 const BELONGINGS = Object.values(tables)
   .filter((table) => 'accountId' in table && table !== tables.accountLinks)
   .map(rowsIn)
-/** Another person may have entered their addresses. */
+/** Removes the webhooks at a reset, because another person may have entered their URLs. */
 const REMOVE_WEBHOOKS = rowsIn(tables.webhooks)
 /**
- * Rows that go when an account begins anew: requests, because another person may know their links; and
+ * Rows that are deleted when an account is reset: requests, because another person may know their links; and
  * events, with their mails.
  */
 const FORMER = [
@@ -58,11 +61,14 @@ const FORMER = [
   ...[tables.requests, tables.events].map(rowsIn),
 ]
 
-/** Ten thousand pushes change their owner in about a second, and all of them at once. */
+/**
+ * The timeout for removing the owner of all pushes of an account in one step: ten thousand take about a
+ * second.
+ */
 export const DISOWNING = { within: 120_000 }
 
 export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
-  /** No address contains the character that PostgreSQL cannot take as text. */
+  /** Returns null for an address with U+0000, which PostgreSQL refuses in a text. */
   const findRow = async (email: string): Promise<AccountRow | null> =>
     email.includes('\0') ? null : read(() => first(BY_EMAIL, email))
 
@@ -160,7 +166,7 @@ export type AccountToInsert = NewAccount &
   Pick<Account, 'createdAt'> &
   Partial<Pick<AccountRow, 'disabledAt' | 'totpStep'>>
 
-/** Throws `conflict` when the address has an account, also one that another node is just adding. */
+/** Throws `conflict` when the address has an account, even one that another node is adding right now. */
 export function* insertAccount(account: AccountToInsert): Step<AccountRow> {
   const row = yield* insert({ lastSignInAt: 0, resets: 0, ...account })
   if (row === null) throw conflict(`There is an account for ${account.email} already.`)
@@ -173,8 +179,8 @@ export function* findForImport(email: string): Step<Pick<Account, 'id' | 'isAdmi
 }
 
 /**
- * Nothing changes the account, or adds sessions, links or tokens to it, until the transaction ends. Its
- * pushes are created meanwhile, unless it is locked `alone`: this waits for creates under way.
+ * Locks an account until the transaction ends: nothing else changes it, or adds sessions, links or tokens.
+ * Its pushes can still be created, unless `alone` is set, which waits for creates under way.
  */
 export function lockAccount(id: number, { alone = false } = {}): Step<AccountRow | null> {
   return first(alone ? LOCK_ALONE : LOCK, id)
@@ -184,22 +190,20 @@ export function findOwner(id: number): Step<AccountRow | null> {
   return first(FIND, id)
 }
 
-/** No account is removed, or begins anew, while something of it is made. */
+/** Keeps an account from being removed or reset until the transaction ends. */
 export function holdOwner(id: number): Step<AccountRow | null> {
   return first(SHARE, id)
 }
 
-/**
- * Throws `unauthenticated`: the account may have been disabled, or begun anew, since its token was checked.
- */
+/** Throws `unauthenticated` if the account was disabled or reset since its token was checked. */
 export function* requireActive(id: number, resets: number): Step<void> {
   const account = yield* holdOwner(id)
   if (account === null || account.disabledAt !== null || account.resets !== resets) throw inactiveAccount()
 }
 
 /**
- * Ends every session of the account, except one when it is named. Throws `unauthenticated` when that one has
- * ended: the password was changed meanwhile, and the former one sets no other.
+ * Ends every session of the account except `keepSession`. Throws `unauthenticated` when that one has ended:
+ * the password was changed meanwhile, and the former one sets no other.
  */
 function* replacePassword({ id, passwordHash, keepSession = null, revoke = false }: NewPassword): Step<void> {
   yield* lockAccount(id)

@@ -10,7 +10,7 @@ import { accounts, apiTokens } from '../tables.ts'
 import { lockAccount, presentAccount } from './accounts.ts'
 import { requireSession } from './sessions.ts'
 
-/** These two run with every request that presents a token. */
+/** Prepared, because both statements run with every request that presents a token. */
 const BY_HASH = select(apiTokens, 'WHERE hash = $1')
 const OWNER = select(
   accounts,
@@ -26,10 +26,7 @@ export function createApiTokens({
   now,
   trusted,
 }: Pick<Parts, 'steps' | 'now' | 'trusted'>) {
-  /**
-   * Tokens of one account are added one after another, so that neither their number nor their names can be
-   * raced.
-   */
+  /** Locks the account, so that concurrent adds exceed neither the number of tokens nor duplicate a name. */
   function* add({ session, accountId, ...token }: ApiTokenToStore): Step<ApiToken> {
     const account = yield* lockAccount(accountId)
     yield* requireSession(session)
@@ -74,9 +71,7 @@ export function createApiTokens({
   }
 }
 
-/**
- * Adds a token from another server. Finds another name where this one is taken, and passes over a known hash.
- */
+/** Adds a token from another server, under another name if this one is taken. Skips a known hash. */
 export function* importToken(token: {
   accountId: number
   name: string

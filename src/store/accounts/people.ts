@@ -7,12 +7,12 @@ import { all, breathe, first, type Steps } from '../steps.ts'
 import { accounts } from '../tables.ts'
 import { type AccountRow, presentAccount } from './accounts.ts'
 
-/** Pushes that are measured at once, so that nothing waits long for an account with very many. */
+/** Pushes measured in one step, so that other requests run in between. */
 const STEP = 500
 
 /**
- * No index finds a part of an address, so each page reads the index of addresses once: 100,000 accounts take
- * some tens of milliseconds. Whole rows are read only for the page.
+ * Matches any part of an address. No index can do that, so each page scans the index of addresses: some tens
+ * of milliseconds for 100,000 accounts. Whole rows are read only for the page.
  */
 const IS_FOUND = "email LIKE '%' || $1 || '%' ESCAPE '\\'"
 const PAGE = select(

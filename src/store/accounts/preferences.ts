@@ -35,7 +35,7 @@ export function createPreferences({ read, write }: Steps) {
 
   return {
     find,
-    /** Changes the given ones. Does nothing when the account was removed. */
+    /** Saves the given choices. Does nothing when the account was removed. */
     keep: ({ accountId, ...changed }: Partial<Preferences> & { accountId: number }) =>
       write(() => keep(accountId, changed), { grows: true }),
   }

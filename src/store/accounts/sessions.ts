@@ -19,10 +19,10 @@ import { lockAccount, presentAccount } from './accounts.ts'
 type SessionRow = RowOf<typeof sessions>
 type SessionOfAccount = { accountId: number; id: number }
 
-/** Sessions that have ended are removed with each sign-in, so many at once. */
+/** How many ended sessions each sign-in removes at most. */
 const REMOVED_AT_ONCE = 500
 
-/** These two run with every request of a signed-in browser. */
+/** Prepared, because both statements run with every request of a signed-in browser. */
 const BY_HASH = select(sessions, 'WHERE hash = $1')
 const SIGNED_IN_BY = select(
   accounts,
@@ -30,7 +30,7 @@ const SIGNED_IN_BY = select(
 )
 const FIND = select(sessions, 'WHERE id = $1')
 const HOLD = locked(FIND, 'FOR SHARE')
-/** A session of more than a day in the future was begun while the clock was ahead. */
+/** Ignores a session dated more than a day ahead: it began while the clock was ahead. */
 const OF_ACCOUNT = select(
   sessions,
   `WHERE account_id = $1 AND last_seen_at > $2 AND created_at > $3 AND created_at <= $4
@@ -52,8 +52,8 @@ const REMOVE_OTHERS = statement('DELETE FROM sessions WHERE account_id = $1 AND 
 
 export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
   /**
-   * The account is locked, so that its password does not change meanwhile and other nodes add no session at
-   * the same time.
+   * Locks the account, so that its password does not change meanwhile and other nodes add no session at the
+   * same time.
    */
   function* add({ accountId, hash, visit: { ip, userAgent }, tested }: SessionToStore): Step<void> {
     const account = yield* lockAccount(accountId)
@@ -120,9 +120,8 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
 }
 
 /**
- * Throws `unauthenticated` when the session has ended, for example because the password was changed
- * meanwhile; it cannot end before the transaction does. Null, for operations without a session, always
- * passes.
+ * Locks a session. Throws `unauthenticated` when it has ended, for example because the password was changed.
+ * Does nothing for null, which operations without a session pass.
  */
 export function* requireSession(id: number | null): Step<void> {
   if (id !== null && !(yield* has(HOLD, id)))

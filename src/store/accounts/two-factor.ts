@@ -8,7 +8,7 @@ import { recoveryCodes } from '../tables.ts'
 const SET = statement<{ id: number }>(
   'UPDATE accounts SET totp_secret = $2, totp_step = $3 WHERE id = $1 AND totp_secret IS NULL RETURNING id',
 )
-/** The step stays: by it no secret that was turned on is offered again. */
+/** Clears the factor but keeps its time step, so that no former secret is offered again. */
 const CLEAR = statement('UPDATE accounts SET totp_secret = NULL WHERE id = $1')
 const USE_STEP = statement<{ id: number }>(
   'UPDATE accounts SET totp_step = $2 WHERE id = $1 AND (totp_step IS NULL OR totp_step < $2) RETURNING id',
@@ -28,7 +28,7 @@ export function createTwoFactor({ read, write }: Steps) {
     /** Returns false when the code of this step, or of a later one, was used before. */
     useStep: ({ accountId, step }: { accountId: number; step: number }) =>
       write(() => affected(USE_STEP, accountId, step)),
-    /** Returns false for an unknown or used code. Each works once. */
+    /** Uses up a recovery code. Returns false for an unknown or used one. */
     useRecoveryCode: ({ accountId, hash }: { accountId: number; hash: Buffer }) =>
       write(() => affected(USE_CODE, accountId, hash)),
     countRecoveryCodes: async (accountId: number) => (await read(() => all(CODES, accountId))).length,

@@ -1,14 +1,14 @@
-// All rows of a table, some at a time: for a copy, and for a look at a whole database.
+// Reads all rows of a table in slices: for a copy, and for the deep check of the doctor.
 
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { select } from '../statements.ts'
 import { all, type Steps, type Value } from '../steps.ts'
 
-/** Rows that are read at once; payloads have up to a MiB. */
+/** Rows in one read; fewer of the table of payloads, which have up to a MiB. */
 const [SLICE, PAYLOADS] = [500, 16]
 
-/** In the order of its key. */
+/** Yields the rows of a table in slices, in the order of its primary key. */
 export async function* slicesOf<T extends SQLiteTable>(
   table: T,
   read: Steps['read'],

@@ -18,7 +18,7 @@ import { first, type Run, type Step, type Steps } from '../steps.ts'
 import * as tables from '../tables.ts'
 import { slicesOf } from './all-rows.ts'
 
-/** Told often. */
+/** Called for every slice of rows and every file; throttle before printing. */
 export type OnCopyProgress = (what: string, done: number) => void
 
 const READ_BYTES = 1024 * 1024
@@ -33,7 +33,7 @@ const OWN: readonly SQLiteTable[] = [
 const TABLES = Object.values<SQLiteTable>(tables).filter((table) => !OWN.includes(table))
 export const TABLE_NAMES: readonly string[] = TABLES.map(getTableName)
 
-/** Returns how many rows of each table were copied, and are there. */
+/** Copies the rows of all tables. Returns the number of each, counted again at the target. */
 export async function copyRows(
   read: Run,
   put: Run,
@@ -64,8 +64,8 @@ function* each<T>(items: readonly T[], step: (item: T) => Step<unknown>): Step<v
 }
 
 /**
- * The files of live pushes, and those that may be downloaded still after a last view; `size` of the plain
- * bytes, if a row tells.
+ * Lists the files of live pushes, and those that can still be downloaded after a last view. `size` in plain
+ * bytes; null if no row has it.
  */
 async function* neededFiles(read: Run, now: number) {
   const readStep: Steps['read'] = (step) => read(step())
@@ -85,7 +85,10 @@ export type PlacesOptions = {
   onWarning: (warning: string) => void
 }
 
-/** `row` is what the target writes down of its place. Both are the same when files stay in their bucket. */
+/**
+ * `row` describes the new location in the target. `from` and `to` are the same when files stay in their
+ * bucket.
+ */
 export type Places = { from: SealedFiles; to: SealedFiles; row: RowOf<typeof tables.bucketFolder> | null }
 
 /**
@@ -108,8 +111,8 @@ export async function findPlaces(read: Run, options: PlacesOptions): Promise<Pla
 export type CopyingFiles = { places: Places | null; now: number; onProgress: OnCopyProgress }
 
 /**
- * One by one. Throws `conflict`, naming the file, for one that is not whole at the source, or not the same at
- * the target.
+ * Copies the files one by one. Throws `conflict`, naming the file, when one is damaged at the source or
+ * differs at the target.
  */
 export async function copyFiles(read: Run, { places, now, onProgress }: CopyingFiles): Promise<number> {
   let done = 0
@@ -141,7 +144,7 @@ async function damaged(read: Run, id: string, pushId: number): Promise<DomainErr
   return conflict(`The file ${id} is missing, or not as long as it was. ${remedy}`)
 }
 
-/** Replaces what an earlier copy left behind when it failed. */
+/** Copies one file, replacing a leftover of an earlier, failed copy. */
 async function copyFile(id: string, opened: OpenedFile, to: SealedFiles): Promise<void> {
   const [sent, found] = [createHash('sha256'), createHash('sha256')]
   await to.remove(id)

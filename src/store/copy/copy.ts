@@ -23,7 +23,7 @@ export type CopyEnd = {
   alone: Alone
   /** The last id that each of these tables gave out, removed rows included: none is ever used again. */
   lastIds: Statement<LastId>
-  /** Lets new rows of all tables come after those that are there, and after these ids. */
+  /** Continues the ids of all tables after the present rows and after these ids. */
   continueAfter(ids: readonly LastId[]): Step<void>
   close(): Promise<void>
 }
@@ -63,7 +63,7 @@ export async function copyStore(options: CopyOptions): Promise<Counts> {
   }
 }
 
-/** The commit of `read` marks the source. */
+/** Copies everything and marks the source as copied; the commit of `read` makes the mark durable. */
 async function copyAll(read: Run, write: Run, options: CopyOptions): Promise<Counts> {
   const { from, to, keys } = options
   const copiedTo = await read(readCopiedTo())
@@ -79,7 +79,7 @@ async function copyAll(read: Run, write: Run, options: CopyOptions): Promise<Cou
   return { ...rows, files }
 }
 
-/** The first use of a store enters a key. */
+/** Throws `conflict` unless the target is empty. Any store that was used has a key. */
 async function requireEmpty(write: Run, name: string, copiedTo: string | null): Promise<void> {
   if ((await write(listKnownKeys())).length === 0) return
   throw conflict(

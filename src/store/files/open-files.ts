@@ -18,7 +18,7 @@ export type FilesOptions = {
   steps: Steps
   /** The id of this process among those that serve the database. */
   node: Uint8Array
-  /** The folder on the disk, and what people call it. */
+  /** The folder on the disk; `address` names it in messages. */
   path: string
   address: string
   /** The bucket; null when the files are on the disk. */
@@ -64,7 +64,7 @@ function locationOf({ node, address, bucket }: FilesOptions): FileLocation {
   return { isBucket: true, mark: name, address: `the bucket ${name}` }
 }
 
-/** Small, because a removal that fails delays its whole batch. */
+/** Removals in one batch; few, because one that fails delays its whole batch. */
 const REMOVES_AT_ONCE = 10
 
 /** `isNoted`: downloads are recorded, because removing an object from a bucket breaks them. */
@@ -110,9 +110,7 @@ function createFileStore(
     return gone.length
   }
 
-  /**
-   * Pauses removals while the files cannot be reached. The operator learns of that elsewhere.
-   */
+  /** Pauses removals while the files cannot be reached, which the health checks report. */
   function rest(cause: unknown): void {
     if (!isDomainError(cause, 'files_unreachable')) throw cause
     restUntil = performance.now() + TAKEN_MS
@@ -172,7 +170,8 @@ type DueFile = { id: string; isRead: boolean }
 /** The rows of files in the database. */
 function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOptions, 'isNoted'>) {
   /**
-   * Not written yet, perhaps because the database did not answer. No other node does it while this one lives.
+   * Steps to be retried, perhaps because the database did not answer. No other node does them while this one
+   * lives.
    */
   const unwritten = new Set<() => Step<void>>()
 
@@ -192,8 +191,8 @@ function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOpti
   }
 
   /**
-   * Looks first, because most calls find nothing, and a transaction that changes nothing is written to the
-   * disk too.
+   * Leases some due files. Reads first, because most calls find nothing, and even an empty transaction is
+   * written to the disk.
    */
   async function takeDue(most: number): Promise<DueFile[]> {
     for (const step of unwritten) await surely(step)
@@ -237,7 +236,7 @@ function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOpti
   }
 }
 
-/** Makes the unfinished uploads of nodes due that are not alive, and forgets what they read. */
+/** Makes the unfinished uploads of dead nodes due, and deletes the records of their downloads. */
 export function* giveUpAbandoned(isAlive: (node: Uint8Array) => boolean, now: number): Step<void> {
   for (const { node } of yield* all(AT_WORK)) {
     if (isAlive(node)) continue

@@ -22,12 +22,12 @@ export function dataFolder(path: string) {
     holder: join(path, 'serve.holder'),
     /** The mark of the database's last start, which tells a restored database. */
     home: join(path, 'serve.home'),
-    /** Lies here from the start of a server to its clean end. */
+    /** Exists from the start of a server to its clean end. */
     serving: join(path, 'serve.running'),
     /** The node's id and mark in the database server. */
     node: join(path, 'serve.node'),
     reserve: join(path, 'reserve'),
-    /** The own authority of --tls auto, and the certificate that it made. */
+    /** The authority that --tls auto creates, and the certificate that it issued. */
     tlsAuthority: join(path, 'tls-authority.pem'),
     tlsCertificate: join(path, 'tls-certificate.pem'),
   }
@@ -38,7 +38,7 @@ export function isCopy(name: string): boolean {
 }
 
 /**
- * Makes the folder when it is missing, and closes it to other users. Throws `conflict` when it contains other
+ * Creates the folder if it is missing, and makes it private. Throws `conflict` when it contains foreign
  * files, or when it or a file of Oncebox in it belongs to another user.
  */
 export function prepareDataFolder(folder: DataFolder, keyFile: string | null): void {
@@ -68,7 +68,7 @@ function prepare(folder: DataFolder, check: () => void): void {
   })
 }
 
-/** Throws `conflict` as prepareDataFolder does. Changes nothing. */
+/** Throws `conflict` like `prepareDataFolder`. Read-only. */
 export function requireUsable(folder: DataFolder, keyFile: string | null): void {
   requireOwn(folder.path, FOLDER)
   if (holdsData(folder)) return
@@ -93,7 +93,7 @@ export function requireDataFolder(folder: DataFolder): void {
 export const FOLDER: OwnedPath = { what: 'The data folder', flag: '--data-dir' }
 const CONTENT: OwnedPath = { what: 'In the data folder,', flag: null }
 
-/** Once the folder is closed, no other user can create files in it. */
+/** Checks the owner of each file. Call this once the folder is private, so that no other user can add one. */
 export function requireOwnContents(folder: DataFolder): void {
   requireOwn(folder.key, KEY_FILE)
   const { home, serving, files, reserve, tlsAuthority, tlsCertificate } = folder
@@ -101,7 +101,7 @@ export function requireOwnContents(folder: DataFolder): void {
     requireOwn(path, CONTENT)
 }
 
-/** Database, lock and its note, with what SQLite keeps beside a database. */
+/** The paths of database, lock and lock note, with SQLite's companion files. */
 function pathsOf({ database, lock, holder }: DataFolder): string[] {
   return [database, lock, holder].flatMap((path) =>
     ['', '-journal', '-wal', '-shm'].map((ending) => `${path}${ending}`),

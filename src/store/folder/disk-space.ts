@@ -38,7 +38,7 @@ export function createFreeSpace(options: { path: string; floor: number; isFull: 
     reading = null
   }
 
-  /** Asks at most once a second. */
+  /** Measures the disk, at most once a second. */
   function look(): Promise<void> | null {
     const now = performance.now()
     if (now - readAt > SECOND) {
@@ -114,12 +114,12 @@ export type Reserve = Job & {
   isSpent(): boolean
 }
 
-/** Before a start on a full disk: gives the reserve up, so that the start can write what it has to. */
+/** Frees the reserve before a start on a full disk, so that the start can write. */
 export function makeRoomToStart(path: string): void {
   if (freeBytes(dirname(path)) < START_BYTES) giveUp(path)
 }
 
-/** On the disk of a folder. */
+/** Returns the free bytes on the disk of a folder. */
 export function freeBytes(path: string): number {
   const { bavail, bsize } = statfsSync(path)
   return bavail * bsize

@@ -28,9 +28,9 @@ export const NEW = '.oncebox-new'
 const UNFINISHED = /\.\d+\.oncebox-new$/
 
 /**
- * Removes what killed processes left in a folder while they wrote the file `name`, or any file: it may hold a
- * former key. Call while no other process may write there. Returns the paths that the system refuses to
- * remove.
+ * Removes unfinished copies of the file `name`, or of any file, that killed processes left in a folder: one
+ * may hold a former key. Call while no other process may write there. Returns the paths that cannot be
+ * removed.
  */
 export function removeUnfinished(folder: string, name: string | null = null): string[] {
   // A key file can also be read in a folder that this user may not list.
@@ -73,7 +73,7 @@ export function syncFile(path: string): void {
   closeSync(file)
 }
 
-/** Throws when something is at the path already: link(2) fails then, and rename(2) would overwrite it. */
+/** Writes a new file. Throws when the path exists: link(2) fails then, while rename(2) would overwrite it. */
 export function writeNew(path: string, text: string): void {
   const unfinished = writeBeside(path, text)
   try {
@@ -135,7 +135,7 @@ export type ClosedFile = {
 
 const FILE: OwnedPath = { what: 'The file', flag: null }
 
-/** A file of secrets. */
+/** A file that only its owner may read. */
 export function createClosedFile(path: string): ClosedFile {
   async function read(): Promise<string | null> {
     requireOwn(path, FILE)

@@ -16,7 +16,7 @@ export type FolderLock = { release(): void }
 export type LockOptions = {
   /** Milliseconds to wait for a server that is stopping, or for a command that opens the folder. */
   patience?: number
-  /** Told, once the wait begins, who holds the folder. */
+  /** Called when the wait begins, with a sentence that names the holder. */
   onWarning?: (warning: string) => void
 }
 
@@ -55,7 +55,7 @@ function hold(lock: Database, { holder }: DataFolder): FolderLock {
   return { release }
 }
 
-/** Runs a piece of a command beside the server, or in its place: then no server starts meanwhile. */
+/** Runs part of a command beside the server; without a server, keeps one from starting meanwhile. */
 export function besideServer<T>(folder: DataFolder, work: (isServed: boolean) => T): T {
   const lock = tryLock(folder.lock)
   try {
@@ -65,7 +65,7 @@ export function besideServer<T>(folder: DataFolder, work: (isServed: boolean) =>
   }
 }
 
-/** Whether a server holds the folder. Writes nothing; a folder that was never served has no lock. */
+/** Returns whether a server holds the folder. Read-only; a folder that was never served has no lock. */
 export function isServed(folder: DataFolder): boolean {
   return existsSync(folder.lock) && besideServer(folder, (isServed) => isServed)
 }

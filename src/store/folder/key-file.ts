@@ -75,8 +75,8 @@ export function removeLeftKeys(folder: DataFolder, keyFile: string | null): stri
 }
 
 /**
- * Replaces the text of a key file, which keeps its owner and mode. Throws `conflict`, and then the old text
- * is there.
+ * Replaces the text of a key file, which keeps its owner and mode. When it throws `conflict`, the old text is
+ * still there.
  */
 export function replaceKeyFile(path: string, text: string): void {
   try {
@@ -88,10 +88,7 @@ export function replaceKeyFile(path: string, text: string): void {
   }
 }
 
-/**
- * Makes a key file for the first time. Throws `conflict` when something is there, or when it cannot be
- * written.
- */
+/** Creates a key file. Throws `conflict` when the path exists or cannot be written. */
 export function makeKeyFile(path: string): Keyring {
   if (existsSync(path))
     throw conflict(
@@ -116,8 +113,8 @@ export function isReadableByOthers(path: string): boolean {
 }
 
 /**
- * Why the next start could not use the key file; null while it holds the keys that the server opened it with.
- * The server continues with these keys.
+ * Finds why the next start could not use the key file; null while it contains the keys that the running
+ * server uses.
  */
 export async function findKeyProblem(path: string, keyring: Keyring): Promise<string | null> {
   const remedy = `Put the right file back at ${path}, from your backup, before the next start: without it every push is lost.`

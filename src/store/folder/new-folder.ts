@@ -23,9 +23,9 @@ import { requireOwn } from './ownership.ts'
 const PREFIX = '.oncebox-restore-'
 
 export type NewFolder = {
-  /** Where the files are put, by the names that they will have. */
+  /** The folder with the unfinished files, under their final names. */
   unfinished: DataFolder
-  /** Moves them to their place, durably. Nothing may have them open. */
+  /** Moves the files into place, durably. No process may have them open. */
   complete(): void
   /** Leaves everything as it was before. Does nothing once it is complete. */
   abandon(): void

@@ -13,15 +13,15 @@ import { isServed } from './folder-lock.ts'
 const MAX_BYTES = 256 * 1024
 
 /**
- * Only the owner may read it. Replaces an earlier one; `wx` opens no file that another user has put there
- * meanwhile.
+ * Writes a note that only the owner may read, replacing an earlier one. `wx` opens no file that another user
+ * has planted meanwhile.
  */
 function writeNote(path: string, text: string): void {
   rmSync(path, { force: true })
   writeFileSync(path, text, { mode: 0o600, flag: 'wx' })
 }
 
-/** The text of a plain file; null when there is none, or none that can be read. */
+/** Returns the text of a regular file; null if it is missing or unreadable. */
 function readNote(path: string): string | null {
   try {
     const stats = lstatSync(path)
@@ -31,7 +31,7 @@ function readNote(path: string): string | null {
   }
 }
 
-/** The members of an object in JSON; none when the text is something else. */
+/** Returns the members of a JSON object; none for any other text. */
 export function membersOf(text: string | null): Record<string, unknown> {
   try {
     const read: unknown = JSON.parse(text ?? 'null')
@@ -83,7 +83,7 @@ export type SettingsNote = {
 
 const settingsNoteIn = (dataDir: string) => join(dataDir, 'serve.settings')
 
-/** Stays when the server ends: a backup may come later. */
+/** Writes the settings. The note stays when the server ends, for a later backup. */
 export function writeSettingsNote(dataDir: string, note: SettingsNote): void {
   writeNote(settingsNoteIn(dataDir), `${JSON.stringify(note, null, 2)}\n`)
 }
@@ -126,14 +126,14 @@ export function readSetupLink(dataDir: string): string | null {
 
 /** Where scheduled backups go, and how the last one went. */
 export type BackupNote = {
-  /** Random: tells the backups of this data folder from others by their names. */
+  /** A random part of the names of backups, which tells those of this data folder from others. */
   mark: string
   last: (MadeBackup & { folder: string }) | null
 }
 
 const backupNoteIn = (dataDir: string) => createClosedFile(join(dataDir, 'backups.json'))
 
-/** A note that is missing is a new one. Throws `conflict` for one that cannot be read. */
+/** Reads the note, or makes a new one if it is missing. Throws `conflict` for an unreadable one. */
 export async function readBackupNote(dataDir: string): Promise<BackupNote> {
   const { path, read } = backupNoteIn(dataDir)
   const text = await read()
@@ -162,16 +162,16 @@ function parseLast(read: unknown): BackupNote['last'] {
 export type NodeNote = {
   /** The tag of the instance. Copies of its database have the same. */
   instance: string
-  /** When all pushes there were expired last, in milliseconds since 1970; 0 for never. */
+  /** The last run of `expire-all`, in milliseconds since 1970; 0 for never. */
   expiredAllAt: number
   /** The id of the node, in hex. */
   node: string
-  /** The mark that its row had last, and the one that it gets next: one of the two is there. */
+  /** The last mark of its row, and the next one. After a crash the row has one of the two. */
   last: string
   next: string
 }
 
-/** Its writes survive a power cut. */
+/** The file of the note, whose writes survive a power cut. */
 export function createNodeNoteFile(dataDir: string) {
   const file = createClosedFile(dataFolder(dataDir).node)
 

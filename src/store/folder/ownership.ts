@@ -7,7 +7,7 @@ import { conflict } from '../../domain/errors.ts'
 
 const ROOT = 0
 
-/** The words for a path in a refusal, and how another one is named. */
+/** The name of a path in a refusal, and the flag that sets another path. */
 export type OwnedPath = { what: string; flag: string | null }
 
 export const KEY_FILE: OwnedPath = { what: 'The key file', flag: '--key-file' }
@@ -35,7 +35,7 @@ export function requireOwn(
   )
 }
 
-/** Always true on Windows. */
+/** Returns whether the user of this process owns the path; always true on Windows. */
 export function isMine(path: string): boolean {
   const me = process.geteuid?.()
   return me === undefined || lstatSync(path, { throwIfNoEntry: false })?.uid === me

@@ -29,7 +29,7 @@ const REMEDIES: [RegExp, string][] = [
 ]
 
 /**
- * Turns a full disk and a lock held too long into refusals of this server. Returns any other cause as it is.
+ * Turns a full disk and a lock held too long into refusals of this server. Returns any other cause unchanged.
  */
 export function refusalOf(cause: unknown): unknown {
   if (isFull(cause)) return diskFull()

@@ -1,5 +1,5 @@
-// The events of accounts: read by number, removed after a week. And those that nobody's visit makes happen:
-// what expires soon, and what administrators are told.
+// The events of accounts: read by number, removed after a week. Also makes the events that no visit causes:
+// pushes that expire soon, and events for administrators.
 
 import { type EventType, expiresSoon, KEPT_FOR, SOON } from '../../domain/events.ts'
 import type { AccountEvent, EventLook, EventRange } from '../notices-contract.ts'
@@ -13,7 +13,7 @@ import { lockCounts, tell, tellAccount } from './events.ts'
 const PAGE = 500
 /** Rows that one step removes. */
 const SOME = 1_000
-/** Pushes that one step looks at: the anonymous ones among them cost little. */
+/** Pushes that one step examines; anonymous ones cost little. */
 const MANY = 200
 
 const AFTER = select(events, `WHERE account_id = $1 AND n > $2 ORDER BY n LIMIT ${PAGE}`)
@@ -66,8 +66,8 @@ export function createEventLog({ steps, now, trusted }: Pick<Parts, 'steps' | 'n
   }
 
   /**
-   * A later step continues where this one stopped. Nodes take turns at the row, so each push is announced
-   * once.
+   * Announces some pushes; a later step continues where this one stopped. The row is locked, so each push is
+   * announced once, by any node.
    */
   function* tellSome(at: number): Step<number> {
     const from = yield* only(LOCK_SOON)

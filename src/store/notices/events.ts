@@ -22,10 +22,7 @@ const LOCK = statement(
   `INSERT INTO event_counts (account_id, last) SELECT id, 0 FROM accounts WHERE id = $1
   ON CONFLICT (account_id) DO UPDATE SET last = event_counts.last`,
 )
-/**
- * Waits for an account that is removed or begins anew, and keeps it from both until the transaction ends, as
- * a create does.
- */
+/** Locks an account like a create: against its removal and its reset. */
 const HOLD = locked(statement<{ id: number }>('SELECT id FROM accounts WHERE id = $1'), 'FOR KEY SHARE')
 const TELL = statement(
   `INSERT INTO events (account_id, n, type, at, data)
@@ -39,14 +36,14 @@ const COUNT_FROM = statement(
   ON CONFLICT (account_id) DO UPDATE SET last = excluded.last`,
 )
 
-/** Names a push in its events. */
+/** Makes a random id that names a push in its events. */
 export function newEventId(): string {
   return randomBase32(EVENT_ID_CHARACTERS)
 }
 
 /**
- * Tells the owner of a push; an anonymous push has nobody to tell. The commits of an account then come one
- * after another, so this is the last thing that a step does, or `lockCounts` came before.
+ * Adds an event for the owner of a push; an anonymous push has none. The commits of an account are sequential
+ * from here on, so call this last in a step, or call `lockCounts` first.
  */
 export function* tell(push: StoredPush, types: readonly EventType[], at: number): Step<void> {
   const { ownerId } = push
@@ -67,7 +64,7 @@ export function holdAccount(id: number): Step<void> {
   return run(HOLD, id)
 }
 
-/** `forEverybody`: the webhooks of the administrators hear of it too. */
+/** Adds an event for an account. `forEverybody`: also for the webhooks of the administrators. */
 export function* tellAccount(
   accountId: number,
   event: NewEvent,

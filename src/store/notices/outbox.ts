@@ -11,9 +11,9 @@ import { noteDelivery } from './webhooks.ts'
 
 type Row = RowOf<typeof outbox>
 
-/** Rows that one step removes or gives up before it takes one. */
+/** Rows that one step removes or gives up before it leases one. */
 const SOME = 100
-/** No webhook has this id. */
+/** An id that no webhook has. */
 const NOBODY = -1
 
 const add = addTo(outbox, 'queued')
@@ -34,10 +34,7 @@ const TAKE = statement('UPDATE outbox SET due_at = $2, tries = tries + 1 WHERE i
 const GIVE_UP = statement('UPDATE outbox SET failed_at = $2, due_at = $3, body = $4 WHERE id = $1')
 const REMOVE = statement('DELETE FROM outbox WHERE id = $1')
 const PLAN = statement('UPDATE outbox SET due_at = $3 WHERE id = $1 AND tries = $2')
-/**
- * Their pauses go on from those of the one that was tried. None waits beyond the time at which it is given
- * up.
- */
+/** Postpones the other messages of a webhook with the one that failed, at most until each is given up. */
 const POSTPONE = statement(
   `UPDATE outbox SET tries = CASE WHEN tries < $3 THEN $3 ELSE tries END,
       due_at = CASE WHEN at + ${GIVE_UP_AFTER} < $2 THEN at + ${GIVE_UP_AFTER} ELSE $2 END
@@ -46,7 +43,7 @@ const POSTPONE = statement(
 const HASTEN = statement(
   'UPDATE outbox SET due_at = $2 WHERE webhook_id = $1 AND failed_at IS NULL AND due_at > $2',
 )
-/** Leases end sooner. */
+/** Makes failed messages due, except leased ones, whose leases end sooner. */
 const HASTEN_ALL = statement(
   'UPDATE outbox SET due_at = $1 WHERE failed_at IS NULL AND tries > 0 AND due_at > $2',
 )
@@ -58,7 +55,7 @@ export const MAIL_KEYS = statement<{ head: string; rows: number }>(
 export const MESSAGE_COUNTS = `sum(CASE WHEN failed_at IS NULL THEN 1 ELSE 0 END) AS waiting,
   sum(CASE WHEN failed_at IS NULL THEN 0 ELSE 1 END) AS failed`
 const COUNT_OF = statement<OutboxCounts>(`SELECT ${MESSAGE_COUNTS} FROM outbox WHERE account_id = $1`)
-/** None that waits is due later than a day from now, unless the clock was ahead. */
+/** Makes messages due that wait for more than a day, which happens only after the clock was ahead. */
 const SET_BACK = causing(
   'queued',
   statement(`UPDATE outbox SET at = CASE WHEN at < $1 THEN at ELSE $1 END, due_at = $1
@@ -68,7 +65,7 @@ const REMOVE_LINKS = statement(`DELETE FROM outbox WHERE push_id = $1 AND kind =
 
 export type NewMessage = Pick<Row, 'kind' | 'accountId' | 'pushId' | 'at' | 'body'>
 
-/** Adds a mail, in the transaction that it tells of. Events for webhooks are told by `tellWebhooks`. */
+/** Adds a mail, in the transaction of its cause. Events for webhooks are added by `tellWebhooks`. */
 export function enqueue(message: NewMessage): Step<void> {
   return add({ ...message, dueAt: message.at, tries: 0 })
 }
@@ -78,12 +75,12 @@ export function removeLinks(pushId: number): Step<void> {
   return run(REMOVE_LINKS, pushId)
 }
 
-/** After the clock was ahead: what waits since then, and what was put behind it, is due now. */
+/** Makes the messages due that were queued while the clock was ahead, or behind such messages. */
 export function setBackMessages(now: number): Step<void> {
   return run(SET_BACK, now, now + GIVE_UP_AFTER)
 }
 
-/** Passes on to one listener that messages were queued. */
+/** Notifies one listener of queued messages. */
 export function createBell() {
   let ring = () => {}
   return {
@@ -122,11 +119,14 @@ export function createOutbox({ steps: { read, write }, trusted }: Pick<Parts, 's
 
   return {
     /**
-     * Takes the message that has been due for longest, unless its receiver is `busy`: ids of webhooks, and 0
+     * Leases the message that has been due for longest, unless its receiver is `busy`: ids of webhooks, and 0
      * for mail. Gives up those that are too old. Returns null when nothing is due.
      */
     takeDue: (busy: readonly number[], { onlyMail = false } = {}) => write(() => takeDue(busy, onlyMail)),
-    /** Makes due what waits after a failed try: for the start of a node, whose settings may have changed. */
+    /**
+     * Makes messages due that wait after a failed try. Called at the start of a node, whose settings may have
+     * changed.
+     */
     async hasten() {
       const now = trusted()
       if (now !== null) await write(() => run(HASTEN_ALL, now, now + LEASE))
@@ -134,9 +134,9 @@ export function createOutbox({ steps: { read, write }, trusted }: Pick<Parts, 's
     /** Returns when the next message is due, which may be in the past; null when none is. */
     findNextDue: async () => (await read(() => first(NEXT_DUE), isThere))?.at ?? null,
     /**
-     * Removes a message that was delivered (no `error`), or plans its next try. The other messages for its
-     * webhook wait for that too, and are due at once after a delivery. Does nothing when the message was
-     * removed meanwhile.
+     * Removes a delivered message (no `error`), or schedules its next try. The other messages for its webhook
+     * wait as long, and are due at once after a delivery. Does nothing when the message was removed
+     * meanwhile.
      */
     settleTry: (message: DueMessage, error: DeliveryError | null) => write(() => settleTry(message, error)),
     async countOf(accountId: number): Promise<OutboxCounts> {

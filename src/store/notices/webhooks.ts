@@ -29,9 +29,9 @@ const ACTIVE = '(SELECT id FROM accounts WHERE id = $1 AND disabled_at IS NULL)'
 const [PUSH_ID, AT, BODY] = ['CAST($2 AS BIGINT)', 'CAST($5 AS BIGINT)', 'CAST($6 AS TEXT)']
 const ABOUT_IT = `LIKE '%,' || CAST($4 AS TEXT) || ',%'`
 /**
- * Adds what each webhook is told of an event, and the mail that the account wishes of it. A message waits
- * behind the earlier ones of a webhook that fails. Each webhook, and the mail of an account, has room for so
- * many messages and no more.
+ * Adds the messages of an event for each webhook, and the mail that the account chose. A message waits behind
+ * the earlier ones of a failing webhook. The number of waiting messages is limited for each webhook, and for
+ * the mail of an account.
  */
 const TELL = causing(
   'queued',
@@ -51,8 +51,8 @@ const TELL = causing(
 export type NewEvent = { type: EventType; at: number; data: object }
 
 /**
- * In the transaction of an event, right after it. `forEverybody`: the administrators' webhooks for everybody
- * hear of it too.
+ * Queues an event for webhooks and mail, in its transaction, right after it. `forEverybody`: also for the
+ * webhooks of the administrators.
  */
 export function tellWebhooks(
   accountId: number,
@@ -71,7 +71,7 @@ export function* noteDelivery(
 }
 
 export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
-  /** Webhooks of one account are added one after another, so that their number cannot be raced. */
+  /** Locks the account, so that concurrent adds do not exceed the number of webhooks. */
   function* add({ events, ...webhook }: WebhookToStore): Step<StoredWebhook> {
     const { accountId } = webhook
     if (accountId !== null) {
@@ -116,7 +116,7 @@ function tooMany(): DomainError {
   return invalidFields({ url: [{ code: 'too_many_webhooks', limit: MOST_WEBHOOKS }] })
 }
 
-/** The key of each sealed webhook, in the second byte. */
+/** Selects the key number of each sealed webhook, its second byte. */
 export const WEBHOOK_KEYS = `SELECT 'webhook' AS kind, substr(sealed, 1, 2) AS head, count(*) AS rows FROM webhooks GROUP BY 2`
 
 /** Statements that reseal webhook secrets under a new key. */

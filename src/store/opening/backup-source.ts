@@ -35,7 +35,7 @@ export type BackupSource = {
   schema: number
   pushes: number
   accounts: number
-  /** Rows that are missing from the copy, because a value in them is none that the table can have. */
+  /** The number of rows left out of the copy, because the table forbids one of their values. */
   leftOut: number
   /** The keys that the database was written with. */
   verifiers: Verifier[]
@@ -53,9 +53,9 @@ export type BackupSourceOptions = {
 }
 
 /**
- * Takes seconds for a large database and blocks the event loop meanwhile, but no other process. Throws
- * `conflict` for a folder without data, of another user, of a later version or with a damaged database, and
- * `disk_full` when its disk has no room.
+ * Copies the database without its keys, which takes seconds for a large one and blocks the event loop, but no
+ * other process. Throws `conflict` for a folder without data, of another user, of a later version or with a
+ * damaged database, and `disk_full` when its disk has no room.
  */
 export function openBackupSource(options: BackupSourceOptions): BackupSource {
   const { dataDir, minFreeSpace, onCopying } = options
@@ -86,9 +86,8 @@ export function openBackupSource(options: BackupSourceOptions): BackupSource {
 }
 
 /**
- * The copy is a temporary file in the data folder. Its name is removed as soon as it is open, so that the
- * system removes the file when the process ends, even by kill -9. On Windows the file keeps its name until
- * `close`.
+ * Opens a temporary file in the data folder. Its name is removed at once, so that the system removes the file
+ * when the process ends, even by kill -9. On Windows the file keeps its name until `close`.
  */
 function openCopy(folder: DataFolder, minFreeSpace: number) {
   const maxBytes = freeBytes(folder.path) - minFreeSpace
@@ -111,7 +110,7 @@ function openCopy(folder: DataFolder, minFreeSpace: number) {
   }
 }
 
-/** Removes what killed backups have left. Windows keeps files that are in use. */
+/** Removes leftovers of killed backups. Windows keeps files that are in use. */
 export function removeCopyPlaces({ path }: DataFolder): void {
   for (const name of readdirSync(path).filter((name) => name.startsWith(COPY_PREFIX))) {
     try {
@@ -165,7 +164,7 @@ export function readTlsAuthority(dataDir: string, authorityFile: string | null):
   return readInFolder(dataDir, authorityFile ?? dataFolder(dataDir).tlsAuthority)
 }
 
-/** A symbolic link to a file outside the folder counts as `elsewhere`. */
+/** Reads a key file in the data folder. A symlink to a file outside of it counts as `elsewhere`. */
 function readInFolder(dataDir: string, path: string): BackedUpKey {
   try {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { state: 'missing' }

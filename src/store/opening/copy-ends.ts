@@ -68,7 +68,7 @@ export async function openFolderEnd(
   }
 }
 
-/** The largest id that each table ever gave: an id is never given twice. */
+/** Selects the largest id that each table ever assigned, because ids are never reused. */
 const LAST_IDS = statement<LastId>('SELECT name AS "table", seq AS last FROM sqlite_sequence')
 const FORGET_LAST = statement('DELETE FROM sqlite_sequence WHERE name = $1')
 const WRITE_LAST = statement('INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)')

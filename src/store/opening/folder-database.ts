@@ -28,13 +28,16 @@ export type FolderPlace = {
   dataDir: string
   /** Makes a missing folder, key and database. Without this option a missing folder is refused. */
   create?: { keyFile: string | null } | undefined
-  /** Keeps servers away until it is closed. Throws `conflict`, naming it, while one serves the folder. */
+  /**
+   * Keeps servers from starting until it is closed. Throws `conflict`, naming the server, while one serves
+   * the folder.
+   */
   isAlone?: boolean
 }
 
 /**
- * Migrates nothing. When root runs it, the process becomes the owner of the folder, whom `owner` names then.
- * Throws `conflict`, with what helps, when the folder cannot be used.
+ * Opens the database without migrating it. When root runs it, the process becomes the owner of the folder,
+ * and `owner` names that user. Throws `conflict` with the remedy when the folder cannot be used.
  */
 export async function openFolderDatabase({ dataDir, create, isAlone = false }: FolderPlace) {
   const folder = dataFolder(dataDir)
@@ -51,7 +54,7 @@ export async function openFolderDatabase({ dataDir, create, isAlone = false }: F
   }
 }
 
-/** A server that is only starting gets a moment to make or upgrade the database. */
+/** Opens the database beside a server. Waits a moment for a starting server to create or migrate it. */
 function openBeside(folder: DataFolder, create: FolderPlace['create']): Database {
   const started = performance.now()
   for (;;) {
@@ -69,7 +72,7 @@ function openBeside(folder: DataFolder, create: FolderPlace['create']): Database
   }
 }
 
-/** Checks what a server checks at its start. One that runs has looked at the structure already. */
+/** Makes the checks of a server's start. A running server has already checked the structure. */
 function openChecked(folder: DataFolder, isServed: boolean): Database {
   if (!isServed) takeLog(folder)
   const database = openDatabase(folder.database, { create: false, busyTimeout: BUSY_MS })
@@ -158,8 +161,8 @@ export async function lookIntoDatabase(
 const REFUSING = { acceptMove: false, onWarning: () => undefined }
 
 /**
- * A database without a log is opened as immutable: it is complete then, and reading it otherwise would create
- * a log file.
+ * Opens the database read-only. One without a WAL is opened as immutable: it is complete, and SQLite would
+ * otherwise create a WAL.
  */
 function openForReading({ database: path }: DataFolder, isServed: boolean): Database {
   const isImmutable = !isServed && !existsSync(`${path}-wal`)

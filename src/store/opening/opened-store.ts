@@ -25,7 +25,7 @@ export type CommonStoreOptions = {
   minFreeSpace: number
   clock: {
     uptime: Uptime
-    /** Accepts the clock, whatever it says. */
+    /** Trusts the clock without a check. */
     accept: boolean
     /** Milliseconds since the last use beyond which a start doubts the clock. */
     maxGap: number
@@ -44,7 +44,7 @@ export type OpenedStore = Store & {
   clock: {
     trusted: Trusted
     doubt(): Doubt | null
-    /** An administrator says that the clock is right. Resolves once that is durable. */
+    /** Records that an administrator confirmed the clock. Resolves once that is durable. */
     accept(): Promise<void>
   }
   /** Whether so many changes have waited for so long that new requests should be refused for now. */
@@ -55,7 +55,7 @@ export type OpenedStore = Store & {
    */
   commitOverdue(): void
   /** Changes that wait for a commit. */
-  waitingWorks(): number
+  waitingChanges(): number
   /** Calls `ring` after each commit of this process that may have added to the outbox, once it is durable. */
   whenQueued(ring: () => void): void
   jobs: readonly Job[]

@@ -40,28 +40,28 @@ export type PostgresStoreOptions = CommonStoreOptions & {
   /** All nodes have the same instance key. */
   keyFile: string
   connect: Connect
-  /** Most connections at once. */
+  /** The maximum number of connections. */
   connections?: number
   outage?: OutageWatch
   label: NodeLabel
   clock: {
-    /** In place of the database's clock; null for that one. */
+    /** Replaces the database's clock; null uses it. */
     systemNow: Now | null
   }
-  /** The operator says that the database was moved, and not restored. */
+  /** Set by an operator who confirms that the database was moved, not restored. */
   acceptDatabase?: boolean
   /** Milliseconds between heartbeats, for tests. */
   beatMs?: number | undefined
 }
 
-/** Is told what connections and heartbeats notice, and tells the operator. */
+/** Receives the failures of connections and heartbeats, and logs outages. */
 export type OutageWatch = {
   onState: OnState
-  /** Called after each heartbeat: with null when it is durable, or with what kept it from that. */
+  /** Called after each heartbeat: with null, or with the error that prevented it. */
   onBeat: (cause: unknown) => void
   /** Why the server gives this node no connections, in whole sentences; null while it does. */
   explainLoss: () => string | null
-  /** Whether the operator has been told of an outage that goes on. */
+  /** Whether a present outage has been logged. */
   isOn: () => boolean
 }
 
@@ -131,11 +131,11 @@ type NodeParts = {
   clock: DatabaseClock
 }
 
-/** Each node that starts makes a setup link and shows it. */
+/** How many setup links stay valid: each starting node makes one and shows it. */
 const SETUP_LINKS = 10
-/** An import of however much. */
+/** The timeout of an import of any size. */
 const IMPORT_MS = 12 * HOUR
-/** More would wait for longer than a client should. */
+/** The number of waiting changes above which new requests are refused. */
 const MANY_WAITING = 5000
 
 /** Runs the heartbeats of the node, its files, and the operations. */
@@ -177,7 +177,7 @@ async function serveNode(options: PostgresStoreOptions, serving: NodeParts): Pro
   // Another import is a node, too.
   const enter = (session: PostgresSession) => refuseBesideNodes(session, node.id)
   const alone = createAlone({ ...guarded, enter, within: IMPORT_MS })
-  const waitingWorks = () => database.count().connections.waiting
+  const waitingChanges = () => database.count().connections.waiting
   const look = createQuickLook(database.read)
   const floor = options.bucket === null ? options.minFreeSpace : 0
 
@@ -190,7 +190,7 @@ async function serveNode(options: PostgresStoreOptions, serving: NodeParts): Pro
   return {
     ...createOperations(parts),
     imports: createImports({ steps, now, alone }),
-    ...{ files: files.store, bucket: files.bucket, keyring, now, waitingWorks, close },
+    ...{ files: files.store, bucket: files.bucket, keyring, now, waitingChanges, close },
     ...{ whenQueued, jobs: [beats.job] },
     freeSpace: createFreeSpace({ path: folder.path, floor, isFull: () => false }),
     findWriteProblem: () => findWriteProblem([folder.path]),
@@ -210,13 +210,13 @@ async function serveNode(options: PostgresStoreOptions, serving: NodeParts): Pro
         return beats.beat()
       },
     },
-    isOverloaded: () => waitingWorks() > MANY_WAITING,
+    isOverloaded: () => waitingChanges() > MANY_WAITING,
     commitOverdue: () => undefined,
     confirmStart: () => undefined,
   }
 }
 
-/** Within a transaction: what nodes that are gone have not finished. */
+/** Finishes, within a transaction, the unfinished work of dead nodes. */
 async function clearUp(session: PostgresTransaction, now: number): Promise<void> {
   const alive = new Set((await session.query<{ id: Uint8Array }>(LIVE_NODES)).map(({ id }) => id.toHex()))
   await drive(
@@ -225,7 +225,7 @@ async function clearUp(session: PostgresTransaction, now: number): Promise<void>
   )
 }
 
-/** Once after each doubt moves the dates back of pushes that were made while the clock was ahead. */
+/** Moves the dates back of pushes that were made while the clock was ahead, once after each doubt. */
 function createMending(database: Pick<PostgresDatabase, 'read' | 'transact'>, clock: DatabaseClock) {
   const steps = createSteps({ ...database, onEffect: () => undefined })
   let mended = 0

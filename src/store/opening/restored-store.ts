@@ -29,7 +29,7 @@ export type BackupContent = {
   active: number
   /** Entries of audit logs. */
   entries: number
-  /** Rows that are not restored, because a value in them is none that the table can have. */
+  /** The number of rows that are not restored, because the table forbids one of their values. */
   leftOut: number
   /** The API tokens, sorted by account. */
   apiTokens: readonly BackupToken[]
@@ -38,11 +38,11 @@ export type BackupContent = {
 export type EndLive = {
   /** The time of the restore, which the first start takes for the last use of the folder. */
   now: number
-  /** Whose the entry in the log of each lost push is. */
+  /** The visit that the log entry of each lost push records. */
   visit: Visit
-  /** Gives a push of an account its fresh link. */
+  /** Makes a new link for a push of an account. */
   relink: (push: OwnedPush) => Linked
-  /** Told now and then how many pushes are done, of how many. */
+  /** Called now and then with the number of finished pushes and their total. */
   onProgress: (done: number, total: number) => void
 }
 
@@ -51,7 +51,7 @@ export type RestoredStore = ReturnType<typeof openRestoredStore>
 export type RestoredStoreOptions = {
   /** The database of the backup, which comes from outside. */
   from: string
-  /** Where the new one is made. */
+  /** The path of the new database. */
   path: string
   /** Names the backup in refusals. */
   name: string
@@ -94,21 +94,21 @@ const API_TOKENS = statement<BackupToken>(
   `SELECT email, name, prefix, last_used_at AS "lastUsedAt"
     FROM api_tokens JOIN accounts ON accounts.id = account_id ORDER BY email, api_tokens.id`,
 )
-/** Webhooks that were deleted since would return as tokens would. */
+/** Deletes API tokens and webhooks, because those deleted since the backup would return. */
 const REVOKE = ['api_tokens', 'webhooks'].map((table) => statement(`DELETE FROM ${table}`))
 
 function createOperations(database: Database, leftOut: number) {
   const drive = createDrive(database)
 
-  /** `now` tells the pushes that can still be opened from those whose time is over. */
+  /** Counts the content. Pushes that expire by `now` do not count as live. */
   function read(now: number): BackupContent {
     const counts = drive(first(COUNTS, now)) ?? { accounts: 0, pushes: 0, active: 0, entries: 0 }
     return { ...counts, leftOut, apiTokens: drive(all(API_TOKENS)) }
   }
 
   /**
-   * Expires as lost what was live, and gives the pushes of accounts fresh links. Resolves to the number of
-   * lost pushes.
+   * Expires live pushes as lost, and gives the pushes of accounts new links. Resolves to the number of lost
+   * pushes.
    */
   async function endLive({ now, visit, relink, onProgress }: EndLive): Promise<number> {
     const total = drive(first(LIVE))?.count ?? 0

@@ -16,19 +16,20 @@ import { first } from '../steps.ts'
 import type { CommandDatabase } from './opened-store.ts'
 
 const CONNECTIONS = 2
-/** Commands also read all rows of a table. */
+/** The timeout of a command's read, which may scan a table. */
 const READING = { within: 5 * MINUTE }
 
 export type ServerPlace = {
   address: DatabaseAddress
-  /** Makes the tables in an empty database. */
+  /** Creates the tables in an empty database. */
   create?: boolean
   /** Throws `conflict`, naming them, while nodes serve the database. */
   isAlone?: boolean
 }
 
 /**
- * Migrates no older tables. Throws `conflict`, with what helps, when the server or the tables cannot be used.
+ * Opens the database without migrating it. Throws `conflict` with the remedy when the server or the tables
+ * cannot be used.
  */
 export async function openServerDatabase({ address, create = false, isAlone = false }: ServerPlace) {
   const database = await openTables(address, create)
@@ -45,7 +46,7 @@ export async function openServerDatabase({ address, create = false, isAlone = fa
       /** The server's clock, which all nodes share. */
       now: () => Math.floor(offset + performance.now()),
       alone: createAlone({ transact, enter: requireAlone, within: HOUR }),
-      /** Why the node with this note may not serve the database; null when it may. */
+      /** Finds why the node with this note may not serve the database; null when it may. */
       findRefusal: async (note: NodeNote | null) => {
         const node = note && Buffer.from(note.node, 'hex')
         return findRefusal(await read((session) => readInstance(session, { node })), note, false)
@@ -60,7 +61,7 @@ export async function openServerDatabase({ address, create = false, isAlone = fa
 
 const TIME = statement<{ time: number }>(`SELECT ${DATABASE_TIME} AS time`)
 
-/** `create`: makes them in an empty database. */
+/** Opens the tables. `create`: creates them in an empty database. */
 export async function openTables(address: DatabaseAddress, create: boolean) {
   const connect = await reach(address)
   if (create && !(await hasTables(connect))) await migrate({ connect })

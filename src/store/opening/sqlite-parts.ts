@@ -27,22 +27,22 @@ export type StoreOptions = CommonStoreOptions & {
   /** The path of the key file; null for the one in the data folder. */
   keyFile: string | null
   clock: { systemNow: Now }
-  /** Serves a folder that was moved or copied, from now on. */
+  /** Accepts a moved or copied folder from now on. */
   acceptMove: boolean
-  /** Whether this process will serve the folder. A command compares no home, and makes none. */
+  /** Whether this process will serve the folder. A command neither checks nor changes its marks. */
   isServer: boolean
   /** The database may be corrupt: the process must end. */
   onFatal: (cause: unknown) => void
   /** Called after each group commit with the number of changes that it made durable. */
-  onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
+  onCommitted?: ((batch: { steps: number; durationMs: number }) => void) | undefined
 }
 
 export type FolderStoreParts = { database: Database; keys: Keys; folder: DataFolder; options: StoreOptions }
 
-/** Names the one process that serves in the rows of its uploads. */
+/** The node id of the only serving process, in the rows of its uploads. */
 const THIS_PROCESS = new Uint8Array(1)
 
-/** `copy` is the name of the one that was made before a migration, if any. */
+/** Opens the parts. `copy` names the copy made before a migration, if any. */
 export async function openParts(opening: FolderStoreParts, copy: string | null): Promise<OpenedStore> {
   const { database, keys, folder, options } = opening
   const { keyring, keyFile } = keys
@@ -108,7 +108,7 @@ export async function openParts(opening: FolderStoreParts, copy: string | null):
     ...{ keyring, now, freeSpace, files: files.store, bucket: files.bucket },
     clock: { trusted, doubt, accept: keeping.accept },
     ...{ isOverloaded: commits.isOverloaded, commitOverdue: commits.commitOverdue },
-    waitingWorks: commits.waiting,
+    waitingChanges: commits.waiting,
     whenQueued,
     jobs: [checkpointer, reserve, keeping.job],
     confirmStart: () => removeOldCopies(folder, copy),
@@ -152,24 +152,21 @@ function openWriting({ database, folder, options }: FolderStoreParts, clock: Clo
     onFatal: options.onFatal,
     onCommitted: (batch) => {
       options.onCommitted?.(batch)
-      links.noteCommitted(batch.works, commits.transact)
+      links.noteCommitted(batch.steps, commits.transact)
     },
   })
   return { commits, links, checkpointer, reserve, log, isInPlace, forgetMark }
 }
 
-/**
- * Whether fdatasync means the same as SQLite's own sync. On macOS it takes more, and it is untested on
- * Windows.
- */
+/** Whether fdatasync equals SQLite's own sync. macOS needs more, and Windows is untested. */
 const SYNCS_APART = process.platform === 'linux'
 /**
- * On a full disk the log has to fit into the database twice over within the reserve of disk-space.ts: so 8
- * MiB at most. It grows by up to as much again until it is moved, because others write meanwhile.
+ * The size at which the WAL is checkpointed. It may double until then, because writes continue. On a full
+ * disk twice its size must fit into the reserve of disk-space.ts, so 8 MiB is the maximum.
  */
 const LOG_BYTES = 4 * 1024 * 1024
 
-/** From now on a commit writes the log and does not wait for the disk, until `close`. */
+/** Lets commits write the WAL without waiting for the disk, until `close`. */
 function syncApart(database: Database, { shorten }: Checkpointer) {
   const log = openLogSync(database.filename, LOG_BYTES)
   database.run('PRAGMA wal_autocheckpoint = 0')
@@ -182,7 +179,7 @@ function syncApart(database: Database, { shorten }: Checkpointer) {
     else if (await log.sync()) shorten()
   }
 
-  /** From now on each commit waits for the disk itself, because the thread has ended. */
+  /** Lets each commit wait for the disk again, because the thread has ended. */
   async function close(): Promise<void> {
     database.run('PRAGMA synchronous = FULL')
     ending = log.close()

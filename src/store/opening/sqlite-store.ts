@@ -54,9 +54,8 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 }
 
 /**
- * Throws `conflict`, and then nothing was changed, for a damaged database, a wrong key, or a copy.
- * `isLogLost`: the log of a killed server was removed. Returns the name of the copy that was made before a
- * migration, if any.
+ * Throws `conflict`, without changing anything, for a damaged database, a wrong key, or a copy. `isLogLost`:
+ * the WAL of a killed server was removed. Returns the name of the copy made before a migration, if any.
  */
 async function verify(opening: FolderStoreParts, isLogLost: boolean): Promise<string | null> {
   const { database, keys, folder, options } = opening
@@ -80,8 +79,8 @@ async function verify(opening: FolderStoreParts, isLogLost: boolean): Promise<st
 }
 
 /**
- * Throws `conflict` when it cannot: nothing may be acknowledged on top of what a former process could not
- * sync.
+ * Truncates the WAL of the last process. Throws `conflict` when that fails, because nothing may be
+ * acknowledged on top of frames that a former process could not sync.
  */
 function emptyLogOfLastProcess(database: Database): void {
   if (truncateLog(database)) return
@@ -89,7 +88,7 @@ function emptyLogOfLastProcess(database: Database): void {
   throw conflict(message)
 }
 
-/** A server starts on a full disk too. A database that fails otherwise cannot be trusted. */
+/** Finishes the start. Tolerates a full disk; any other failure means that the database cannot be trusted. */
 async function settle({ database, folder, options }: FolderStoreParts): Promise<void> {
   try {
     await arrive(database, folder)

@@ -3,12 +3,13 @@
 
 import type { DatabaseAddress } from '../../domain/database-address.ts'
 
-/** Reads the PEM files of an address. */
+/** Reads a PEM file that an address names. */
 export type ReadFile = (path: string) => string
 
 /**
- * Names every option, because Bun would take what is left out from variables that mean another database.
- * Connections stay open until they are closed: Bun ends them in the middle of a query otherwise.
+ * Returns the options of Bun's client. Sets every one, because Bun would take missing ones from variables
+ * that may mean another database. Connections stay open until they are closed: Bun's limits would end them in
+ * the middle of a query.
  */
 export function databaseClientOptions(address: DatabaseAddress, readFile: ReadFile) {
   const { engine, host, port, socket, user, password, database, tls } = address

@@ -12,7 +12,7 @@ import { drive } from './engine/run-steps.ts'
 import type { PostgresSession } from './engine/session.ts'
 import { requireAlone } from './instance/instance.ts'
 
-/** A day, because there may be millions of rows. */
+/** The timeout: a day, because there may be millions of rows. */
 const PATIENT = { within: DAY }
 
 /** Tables whose restored rows would open something, replay an ended push, or name former nodes. */
@@ -34,12 +34,9 @@ export type ExpireOptions = {
 }
 
 export type ExpiredAll = {
-  /** Pushes that were expired. */
+  /** The number of expired pushes. */
   lost: number
-  /**
-   * The prefix in the bucket under which files of the database lie that nothing removes any more; null
-   * without a bucket.
-   */
+  /** The prefix in the bucket whose files nothing removes any more; null without a bucket. */
   leftPrefix: string | null
 }
 

@@ -22,7 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { sql: secondTables + secondIndexes, compatibleFrom: 1 },
 ]
 
-/** Both are 0 in a database without our tables. */
+/** The schema of a database; both are 0 without tables of Oncebox. */
 export type SchemaVersion = { version: number; compatibleFrom: number }
 
 export type MigrateOptions = {
@@ -32,13 +32,14 @@ export type MigrateOptions = {
   patience?: number
 }
 
-/** Queries of other nodes queue behind a wait for a table. */
+/** The timeout of a lock on a table: queries of other nodes queue behind it. */
 const TABLE_MS = 5 * SECOND
 /** "ONCEBOX" in ASCII, as a number that names a lock in the whole database. */
 const LOCK = '22322573991890776'
 
 /**
- * Throws `conflict`, and then nothing was changed, for a database of another program or of a newer Oncebox.
+ * Migrates the tables. Throws `conflict`, without changing anything, for a database of another program or of
+ * a newer Oncebox.
  */
 export function migrate({
   connect,
@@ -108,7 +109,7 @@ export function hasTables(connect: Connect): Promise<boolean> {
   return onOwnConnection(connect, async (session) => (await readSchemaVersion(session)).version > 0)
 }
 
-/** Why a program with this many migrations may not serve such tables; null when it may. */
+/** Finds why a program with this many migrations may not serve such tables; null when it may. */
 export function findSchemaProblem(found: SchemaVersion, known = MIGRATIONS.length): string | null {
   if (found.version <= known || found.compatibleFrom <= known) return null
   return (

@@ -41,8 +41,8 @@ const LOCK_SUMS = forSome((list) =>
 const add = addTo(liveShares)
 
 /**
- * Creates of one address take turns from here on. Throws `too_many`, naming the limit, when it has no room
- * for one more push.
+ * Locks the address, so that its creates are sequential from here on. Throws `too_many`, naming the limit,
+ * when it has no room for one more push.
  */
 export function* requireRoom(share: ShareToTake, now: number): Step<void> {
   const { addresses, bytes, limits } = share

@@ -13,12 +13,12 @@ import { forSome, type RowOf, select, statement } from '../statements.ts'
 import { all, breathe, first, isThere, run, type Step, type Steps } from '../steps.ts'
 import { auditEntries, pushState } from '../tables.ts'
 
-/** Entries that are read at once. */
+/** The number of entries in one read. */
 const PIECE = 1_000
 
 const STATE = select(pushState, 'WHERE push_id = $1')
 const FIND = forSome((ids) => select(auditEntries, `WHERE id IN (${ids}) AND push_id = $1 ORDER BY id`), 1)
-/** The entry $2 of a log and those before it, from the last to the first, $3 of them. */
+/** Selects $3 entries of a log, backwards from entry $2. */
 const BACK_FROM = statement<{ id: number; previous: number | null }>(
   `WITH RECURSIVE log (id, previous) AS (
       SELECT id, previous FROM audit_entries WHERE id = $2 AND push_id = $1
@@ -45,11 +45,9 @@ const SHORTEN = statement(
   `UPDATE push_state SET last_entry = $2, audit_entries = audit_entries - ${PIECE} WHERE push_id = $1`,
 )
 
-/** The log of a push that was purged meanwhile is empty. */
+/** Makes the operations on logs. A purged push has an empty log. */
 export function createAuditLog({ read }: Pick<Steps, 'read'>) {
-  /**
-   * The ids of the last `most` entries, the last one first. Entries that are added meanwhile are left out.
-   */
+  /** Lists the ids of the last `most` entries, latest first, without those added meanwhile. */
   async function listLastIds({ id, lastEntry }: RowOf<typeof pushState>, most: number): Promise<number[]> {
     const ids: number[] = []
     for (let next = lastEntry; next !== null && ids.length < most; ) {
@@ -92,7 +90,7 @@ export function createAuditLog({ read }: Pick<Steps, 'read'>) {
   return { listPage, readAll }
 }
 
-/** Removes the last entries of a log that is too long to remove at once; false for another one. */
+/** Removes the last entries of a log that is too long for one step; returns false for a shorter one. */
 export function* shortenLog(push: { id: number; auditEntries: number }): Step<boolean> {
   const lastEntry = push.auditEntries > 2 * PIECE ? (yield* first(STATE, push.id))?.lastEntry : null
   const last = lastEntry == null ? [] : yield* all(BACK_FROM, push.id, lastEntry, PIECE)
@@ -106,11 +104,11 @@ export function removeLog(pushId: number): Step<void> {
   return run(REMOVE, pushId)
 }
 
-/** Whether the disk has room for entries that may be left out. */
+/** Whether the disk has room for optional entries. */
 export type Room = Pick<LogPlace, 'hasRoom'>
 
 /**
- * The push with its counts as they are after a visit, and the step that adds the entry; null for one that is
+ * Returns the push with the counts after a visit, and the step that adds the entry; null for a visit that is
  * only counted. The statement after that step makes it the push's last entry.
  */
 export function appending<P extends LogCounts & { id: number; ownerId: number | null }>(
@@ -125,7 +123,7 @@ export function appending<P extends LogCounts & { id: number; ownerId: number | 
   return { push: counts, add: run(ADD, push.id, kind, at, ...texts) }
 }
 
-/** PostgreSQL takes no text with U+0000. */
+/** Removes U+0000, which PostgreSQL refuses in a text. */
 function plain(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }

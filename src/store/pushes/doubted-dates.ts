@@ -28,8 +28,8 @@ export async function setBackDates({ write }: Pick<Steps, 'write'>, clock: Doubt
 }
 
 /**
- * Handles some pushes with ids below `before`, the latest first, and returns the next `before`; null when
- * done: such pushes follow one another, so a piece without one ends the search.
+ * Corrects some pushes with ids below `before`, the latest first, and returns the next `before`; null when
+ * done. Such pushes have consecutive ids, so a piece without one ends the search.
  */
 function* setBackSome(before: number, clock: DoubtedClock): Step<number | null> {
   if (clock.doubt() !== null) return null

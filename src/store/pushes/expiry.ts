@@ -12,7 +12,7 @@ import { removePush, write as writeChange } from './push-rows.ts'
 
 /** Pushes that one step ends or removes at most. */
 const SOME = 100
-/** Milliseconds after which a step ends or removes no other one, since large contents take longer. */
+/** Milliseconds after which a step begins no other push, since large contents take longer. */
 const STEP_MS = 20
 /** Entries of the logs that one step deletes. */
 const MOST_ENTRIES = 2_000
@@ -49,7 +49,7 @@ export function createExpiry({ steps: { read, write }, trusted }: Pick<Parts, 's
   /** Returns when the next live push runs out of time, which may be in the past; null when none is live. */
   const findNextLapse = async () => (await read(() => first(NEXT_LAPSE), isThere))?.at ?? null
 
-  /** Passes over pushes that are in use, if it `skips` them. */
+  /** Ends pushes. `skips`: leaves out pushes that another transaction has locked. */
   function* end(ids: readonly number[], { at, skips }: { at: number; skips: boolean }): Step<number> {
     const until = performance.now() + STEP_MS
     let ended = 0
@@ -115,14 +115,14 @@ async function untilRemoved(write: Steps['write'], step: () => Step<number | nul
   }
 }
 
-/** All pushes of the account become anonymous and lose what only their owner reads. */
+/** Makes all pushes of the account anonymous, and deletes their labels. */
 export function* disown(ownerId: number): Step<void> {
   for (const statement of DISOWN) yield* run(statement, ownerId)
 }
 
 /**
- * Removes as many of these pushes as one step has time for, and returns their number; null when it took part
- * of a long log.
+ * Removes as many of these pushes as one step has time for, and returns their number; null when it only
+ * shortened a long log.
  */
 function* remove(ids: readonly number[], { at, skips }: { at: number; skips: boolean }): Step<number | null> {
   const until = performance.now() + STEP_MS

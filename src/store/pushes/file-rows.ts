@@ -38,7 +38,7 @@ export function enterUpload(id: string, node: Uint8Array): Step<void> {
 }
 
 /**
- * Gives uploads to a push, so that they are not due any more. Throws `overloaded` when one was taken for
+ * Attaches uploads to a push, so that they are no longer due. Throws `overloaded` when one was considered
  * abandoned.
  */
 export function* attachFiles(pushId: number, files: readonly SealedFile[]): Step<void> {

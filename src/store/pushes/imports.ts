@@ -27,7 +27,7 @@ export type PushToImport = {
   /** The sealed secrets; null for an expired push. */
   secrets: SealedSecrets | null
   labels: SealedLabels | null
-  /** Uploads of this import. */
+  /** The files that this import has uploaded. */
   files: SealedFile[]
   entries: EntryToImport[]
 }
@@ -63,12 +63,12 @@ function createImport(run: Run, now: Now) {
     /** `mark`: a keyed hash of an imported row. */
     remember: async (mark: Uint8Array): Promise<void> => void (await run(insert({ mark }))),
     findAccount: (email: string) => run(findForImport(email)),
-    /** Resolves to its id, which the sealed secret of a second factor is bound to. */
+    /** Adds an account. Resolves to its id, to which the secret of a second factor is sealed. */
     addAccount: async (account: AccountToImport) => (await run(insertAccount(account))).id,
     setTotpSecret: (secret: { accountId: number; sealedSecret: Uint8Array; step: number | null }) =>
       run(importTwoFactor(secret)),
     /**
-     * The token has no prefix to show. Finds another name where this one is taken, and skips a known hash.
+     * Adds a token, without a prefix to show, under another name if this one is taken. Skips a known hash.
      */
     addApiToken: (token: { accountId: number; name: string; hash: Buffer }) =>
       run(importToken({ ...token, createdAt: now() })),
@@ -81,7 +81,7 @@ function* isKnown(marks: readonly Uint8Array[]): Step<boolean> {
   return false
 }
 
-/** The owner has seen the views that the other server counted. */
+/** Adds a push. The views that the other server counted are marked as seen by the owner. */
 function* addPush(of: PushToImport): Step<void> {
   const entries = of.entries.map((entry) => ({ kind: entry.kind, at: entry.at, visit: entry }))
   yield* insertPush(of, { entries, seenViews: of.push.views, hasRoom: true })

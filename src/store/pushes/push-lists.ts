@@ -11,7 +11,7 @@ import { NOT_VIEWED, presentPush } from './stored-push.ts'
 
 /** Pushes in one piece of `readFacts`. */
 const PIECE = 500
-/** Ended pushes that `listOpened` looks through: about a millisecond. */
+/** How many ended pushes `listOpened` examines: about a millisecond. */
 const LOOKED_THROUGH = 500
 /** How many live and how many ended pushes `countUnseen` examines: 0.1 ms for each page of an account. */
 const LOOKED_THROUGH_BY_PAGES = 100
@@ -30,8 +30,8 @@ function listed(where: string): Statement<ListedRow> {
 }
 
 /**
- * The pushes of the owner $1 that are live or not. `doubted`: the time of a clock in doubt, whose ends are
- * not written down.
+ * The condition for a list of owner $1. `doubted`: the time of a clock in doubt, by which pushes are over
+ * although no expiry is recorded.
  */
 function isInList(expired: boolean, doubted: string | null): string {
   if (doubted === null) return `owner_id = $1 AND expired_on IS ${expired ? 'NOT NULL' : 'NULL'}`
@@ -42,8 +42,8 @@ function isInList(expired: boolean, doubted: string | null): string {
 type List = { expired: boolean; doubted: number | null }
 
 /**
- * The statements of an owner's lists; the time of a clock in doubt follows the other values, of which there
- * are `others`.
+ * Makes the statements of an owner's lists. The time of a clock in doubt follows the other values, of which
+ * there are `others`.
  */
 function forLists<Row>(others: number, make: (isIn: string) => Statement<Row>) {
   const of = (doubted: string | null) => ({
@@ -59,8 +59,8 @@ function forLists<Row>(others: number, make: (isIn: string) => Statement<Row>) {
 }
 
 /**
- * The inner query reads only the index, unless it has `until`, so that a late page reads no more rows than an
- * early one.
+ * Selects one page. The inner query reads only the index, unless it has `until`, so that a late page reads no
+ * more rows than an early one.
  */
 const page = (others: number, until: string) =>
   forLists(others, (isIn) =>
@@ -185,13 +185,13 @@ export function createPushLists({
     listPushes,
     readFacts,
     /**
-     * Lists, newest first, the pushes that ended by their last view, at which their owner has not looked
-     * since. Looks only through the newest of the ended pushes, whose number is bounded.
+     * Lists, newest first, pushes that ended by their last view and that their owner has not looked at since.
+     * Examines only a bounded number of the newest ended pushes.
      */
     listOpened: async (ownerId: number) => (await read(() => all(OPENED, ownerId))).map(presentListed),
     /**
-     * Counts pushes that were opened since their owner looked, `MOST_UNSEEN` at most. Looks only through the
-     * newest of the live and of the ended pushes, whose number is bounded.
+     * Counts pushes that were opened since their owner looked, at most `MOST_UNSEEN`. Examines only a bounded
+     * number of the newest live and ended pushes.
      */
     countUnseen: async (ownerId: number) =>
       (

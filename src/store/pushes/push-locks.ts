@@ -15,7 +15,7 @@ import { NOT_VIEWED, presentPush } from './stored-push.ts'
 
 const FIND = select(pushes, 'WHERE id = $1')
 const LINKED = '(SELECT push_id FROM links WHERE lookup = $1)'
-/** In one statement, because outside a transaction SQLite locks the database for each. */
+/** Finds a push by one statement, because outside a transaction SQLite locks the database for each. */
 const FIND_WHOLE = statement<RowOf<typeof pushes> & RowOf<typeof pushState>>(
   `SELECT ${namesOf(pushes, 'p.')}, ${namesOf(pushState, 's.')}
     FROM pushes p JOIN push_state s ON s.push_id = p.id WHERE p.id = ${LINKED}`,
@@ -61,7 +61,7 @@ export function* lockLinked(
 
 type LockedRows = readonly [RowOf<typeof pushState> | null, RowOf<typeof pushes> | null, SealedSecrets | null]
 
-/** In one trip to the server, which takes longer than to follow the link three times. */
+/** Locks in one round trip, which takes longer than three lookups of the link. */
 function lockAtOnce(lookup: Uint8Array): Step<LockedRows> {
   return together(first(LOCK_LINKED, lookup), first(FIND_LINKED, lookup), first(SECRETS_LINKED, lookup))
 }
@@ -74,8 +74,8 @@ function* lockOneByOne(lookup: Uint8Array): Step<LockedRows> {
 }
 
 /**
- * Locks several pushes that may end together, and returns those that there are, in the order of their ids.
- * `skips`: leaves out those that another transaction has locked.
+ * Locks several pushes and returns the existing ones, by id. `skips`: leaves out those that another
+ * transaction has locked.
  */
 export function* lockPushes(ids: readonly number[], { skips = false } = {}): Step<StoredPush[]> {
   const states = yield* skips ? LOCK_FREE(ids) : LOCK_SOME(ids)

@@ -36,7 +36,7 @@ const CHANGING = [
   ...(['triesSpent', 'auditEntries', 'failures', 'ownerViews', 'edits'] as const),
   ...(['countedFailures', 'countedAt', 'countedFrom'] as const),
 ]
-/** `logged`: right after an entry was added, which becomes the last one. */
+/** Writers of the state. `logged` follows the insert of an entry, and makes it the last one. */
 type StateWriter = Record<'plain' | 'logged', (push: StoredPush) => Step<void>>
 const LAST_ENTRY = { last_entry: LAST_ID }
 const addState: StateWriter = { plain: addTo(pushState), logged: addTo(pushState, null, LAST_ENTRY) }
@@ -94,10 +94,7 @@ export function* insertPush(
   return stored
 }
 
-/**
- * Writes a change of a push that is locked, and destroys its secrets if it ends. Null: nothing is
- * to be written.
- */
+/** Writes a change of a locked push, and destroys its secrets if it ends. A null change writes nothing. */
 export function* write(before: StoredPush, change: Change<StoredPush> | null, room: Room): Step<StoredPush> {
   if (change === null) return before
   const { after, now, entry } = change
@@ -119,7 +116,7 @@ export function* write(before: StoredPush, change: Change<StoredPush> | null, ro
   return push
 }
 
-/** Writes what a visit has changed, and its entry unless that is only counted. */
+/** Writes the state after a visit, and its log entry unless it is only counted. */
 function* writeState(
   how: StateWriter,
   push: StoredPush,

@@ -49,7 +49,7 @@ const SET_NOTE = statement('UPDATE push_labels SET note = $2 WHERE push_id = $1'
 export type PushesOptions = {
   steps: Steps
   now: Now
-  /** False while the disk has too little room for entries of logs that may be left out. */
+  /** Returns false while the disk has too little room for optional log entries. */
   hasRoom: () => boolean
 }
 
@@ -57,7 +57,7 @@ type PushesToExpire = { ids: readonly number[]; ownerId: number; visit: Visit }
 
 export function createPushes({ steps: { read, write, isRemote = false }, now, hasRoom }: PushesOptions) {
   const room = () => ({ hasRoom: hasRoom() })
-  /** When the next thing happens to this push, read under its lock. */
+  /** Returns the time for the next change of this push. Call it under the push's lock. */
   const timeOf = (push: StoredPush) => forward(push, now())
 
   function* create(asked: PushToStore): Step<StoredPush> {
@@ -90,7 +90,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return yield* claimLocked(before, asked)
   }
 
-  /** An owner's look is no view, and spends no nonce. */
+  /** Claims a view of a locked push. The owner's own look counts no view and spends no nonce. */
   function* claimLocked(
     before: StoredPush,
     asked: Pick<Claim, 'visit' | 'lookBy' | 'nonce'>,
@@ -155,7 +155,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return before && (yield* end(before, visit))
   }
 
-  /** Returns the same push when there was nothing to end. */
+  /** Ends a push; returns it unchanged if it has ended already. */
   function* end(before: StoredPush, visit: VisitToPush['visit']): Step<StoredPush> {
     const change = decideDeletion(before, { visit, hasGrants: yield* findGrants(before) }, timeOf(before))
     return yield* writeChange(before, change, room())
@@ -183,7 +183,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return { outcome: 'edited', push: yield* writeChange(before, decision.change, room()) }
   }
 
-  /** Neither gone nor ended nor locked for its reader. */
+  /** Returns whether a push exists, is live, and is not locked. */
   const isLive = (push: StoredPush | null) => push !== null && push.expiredOn === null && !isLocked(push)
 
   return {
@@ -208,7 +208,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     claimView: (asked: Claim) => write(() => claim(asked)),
     /**
      * Finds, opens and claims in one step, for a visit without a passphrase. `content` is null when the push
-     * has expired. Audits a missing passphrase. Returns a live push with files as it is, because its files
+     * has expired. Audits a missing passphrase. Returns a live push with files unclaimed, because its files
      * must be checked before the claim.
      */
     claimPlain: <T>(asked: PlainClaim<T>) => write(() => claimPlain(asked)),
@@ -236,14 +236,14 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
      * has no such push.
      */
     mailLink: (mailing: VisitToPush & MailsOfPush) => write(() => mailLink(mailing), GROWS),
-    /** Does nothing to a push that is not locked or has expired. */
+    /** Unlocks a push. Does nothing to one that is not locked or has expired. */
     unlockPush: (asked: VisitToPush) => write(() => unlock(asked), GROWS),
     /** Whether files of an expired push can still be downloaded. */
     hasGrants: (push: StoredPush) => read(() => findGrants(push), Boolean),
   }
 }
 
-/** Goes with the push, and is sent once this transaction is durable. */
+/** Queues a mail, which is removed with the push, and sent once this transaction is durable. */
 function* mail({ id, ownerId }: StoredPush, mails: SealedMails, at: number): Step<void> {
   for (const body of mails) yield* enqueue({ kind: 'link_mail', accountId: ownerId, pushId: id, at, body })
 }

@@ -9,16 +9,16 @@ import { all, run, type Step } from '../steps.ts'
 import type { pushes, pushLabels } from '../tables.ts'
 import { keyNumberOf } from './idempotency-keys.ts'
 
-/** How many rows of a kind need the key of this number. */
+/** The number of rows of a kind that need a key. */
 export type KeyUse = { number: number; kind: string; rows: number }
 
-/** Names of imported rows only recognise a repeated import: they need no key. */
+/** Counts rows by their key number. Marks of imported rows need no key. */
 const BY_NUMBER = statement<KeyUse>(
   `SELECT CASE WHEN expired_on IS NULL THEN 'live push' ELSE 'ended push' END AS kind, key_number AS number, count(*) AS rows
     FROM pushes GROUP BY 1, 2
   UNION ALL SELECT 'idempotency key', key_number, count(*) FROM idempotency_keys GROUP BY 2`,
 )
-/** A sealed value names its key in its second byte. */
+/** Counts rows by the key number in a sealed value, its second byte. */
 const BY_VALUE = statement<{ kind: string; head: Uint8Array; rows: number }>(
   `SELECT 'second factor' AS kind, substr(totp_secret, 1, 2) AS head, count(*) AS rows FROM accounts
     WHERE totp_secret IS NOT NULL GROUP BY 2
@@ -65,9 +65,9 @@ export function* resealSecrets(seal: Seal): Step<void> {
 }
 
 type Labels = Pick<RowOf<typeof pushLabels>, 'urlToken' | 'name' | 'note' | 'request'>
-/** How a push is found by its link, and what its owner sees of it. */
+/** The lookup of a push by its link, and its owner's sealed labels. */
 export type Linked = Pick<RowOf<typeof pushes>, 'lookup' | 'keyNumber'> & Labels
-/** `isOver`: it has ended, and no download can still name it. */
+/** `isOver`: it has ended, and has no valid download grant. */
 export type OwnedPush = Linked & { id: number; ownerId: number; isOver: boolean }
 
 const SOME = 500

@@ -1,4 +1,4 @@
-// What a look at a whole database asks about a push, a file of one, and the place of the files.
+// Queries of the deep check of the doctor: a push, a file of one, and the location of the files.
 
 import { type RowOf, select, statement } from '../statements.ts'
 import { first, type Step } from '../steps.ts'
@@ -22,7 +22,7 @@ export function* countPayloads(): Step<number> {
   return (yield* first(PAYLOADS))?.n ?? 0
 }
 
-/** The name of this database's folder in its bucket; null when it has never used one. */
+/** Finds this database's folder in its bucket; null when it has never used one. */
 export function* findBucketFolder(): Step<string | null> {
   return (yield* first(FOLDER))?.tag ?? null
 }

@@ -9,7 +9,7 @@ import { first, only, run, type Step } from '../steps.ts'
 
 type Slot = { slot: number }
 
-/** A table of slots, the column that holds the value, and the bytes of each value. */
+/** Makes the operations on a table of slots: `column` holds values of `bytes` each. */
 export function createSlots({ table, column, bytes }: { table: string; column: string; bytes: number }) {
   const free = locked(
     statement<Slot>(`SELECT slot FROM ${table} WHERE is_free ORDER BY slot LIMIT 1`),

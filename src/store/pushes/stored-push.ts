@@ -6,13 +6,16 @@ import type { RowOf } from '../statements.ts'
 import type { pushes, pushState } from '../tables.ts'
 
 /**
- * Stored as the last view of a new push. In SQLite it takes two bytes more than the time of a view, so that
- * the row has room for its first views: a row that grows in a full page makes SQLite divide it, and write its
- * neighbours too.
+ * The stored time of the last view of an unopened push. In SQLite it takes two bytes more than a real time,
+ * so that the row does not grow with its first views: a row that outgrows its page causes a page split, which
+ * also writes neighbours.
  */
 export const NOT_VIEWED = LAST_TIME
 
-/** Names each column: to spread a second object takes as long as to read its row. */
+/**
+ * Builds a push from its two rows. Names each column, because spreading a second object takes as long as
+ * reading its row.
+ */
 export function presentPush(push: RowOf<typeof pushes>, state: RowOf<typeof pushState>): StoredPush {
   return {
     ...push,

@@ -15,18 +15,18 @@ import { createPartBuffers, createUpload, partSizes } from './uploading.ts'
 export type BucketOptions = {
   place: BucketPlace
   credentials: S3Credentials
-  /** The largest file that is to be stored. */
+  /** The size of the largest file, in bytes. */
   maxFileBytes: number
-  /** Tests wait for less long. */
+  /** Shorter timeouts for tests. */
   patience?: S3Timeouts
 }
 
 /** `tag` is the folder of this database in the bucket. */
 export type OpenBucketOptions = BucketOptions & { tag: string; onWarning: (warning: string) => void }
 
-/** The bucket is asked how it is only after this long again, because that costs a request. */
+/** The minimum time between health checks of the bucket, because each costs a request. */
 const LOOK_EVERY_MS = 10_000
-/** How long monitoring waits for the bucket. */
+/** The timeout of a health check of the bucket. */
 const LOOK_MS = 2_000
 
 export function openBucket(options: OpenBucketOptions): { files: SealedFiles; report: BucketReport } {
@@ -50,7 +50,7 @@ export function openBucket(options: OpenBucketOptions): { files: SealedFiles; re
     return opened && { ...opened, read: (span) => explained(opened.read(span)) }
   }
 
-  /** Never takes long: the next call learns what a slow look finds. */
+  /** Checks the bucket. Returns in time: the result of a slow check goes to the next call. */
   async function findProblem(): Promise<string | null> {
     if (performance.now() - lookedAt >= LOOK_EVERY_MS) {
       lookedAt = performance.now()

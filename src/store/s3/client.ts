@@ -20,7 +20,7 @@ export type S3Timeouts = {
 
 export const PATIENCE: S3Timeouts = { whole: 9_000, once: 3_000, pause: 150 }
 
-/** A slower store than this counts as one that stalls. */
+/** A slower store counts as stalled. */
 const BYTES_PER_MS = 1024
 const MAX_TRIES = 4
 
@@ -28,11 +28,11 @@ export type ClientOptions = {
   place: BucketPlace
   credentials: S3Credentials
   patience?: S3Timeouts | undefined
-  /** Is given a sentence when the store begins to fail, fails in another way, or works again. */
+  /** Called with a sentence when the store begins to fail, fails in another way, or recovers. */
   onChange: (sentence: string) => void
 }
 
-/** `bytes`: that the request or its answer may have, or that the store has to copy before it answers. */
+/** `bytes`: the maximum size of request or answer, or of the data that the store copies before it answers. */
 export type Send = <T>(request: S3Request, bytes: number, read: (answer: S3Answer) => T) => Promise<T>
 
 export type Client = ReturnType<typeof createClient>
@@ -43,7 +43,7 @@ export function createClient({ place, credentials, patience = PATIENCE, onChange
   const sendOnce = createSendOnce(place, credentials)
   const counts = { ok: 0, retried: 0, missing: 0, failed: 0 }
 
-  /** Resolves to what `read` makes of the answer. Throws S3Failure. */
+  /** Sends a request, and resolves to the result of `read` for its answer. Throws S3Failure. */
   const send: Send = async (request, bytes, read) => {
     health.requireWorking()
     try {
@@ -73,7 +73,7 @@ export function createClient({ place, credentials, patience = PATIENCE, onChange
     }
   }
 
-  /** A missing object says that the store works. */
+  /** Notes a failure; a missing object proves that the store works. */
   function note(cause: S3Failure): void {
     const isAnswer = cause.kind === 'missing'
     counts[isAnswer ? 'missing' : 'failed'] += 1
@@ -84,25 +84,22 @@ export function createClient({ place, credentials, patience = PATIENCE, onChange
   return {
     name,
     send,
-    /** Why the store cannot be used; null when it can, also while it is full. */
+    /** Returns why the store cannot be used; null when it can, even if it is full. */
     problem: () => health.problem(),
     isFull: () => health.isFull(),
-    /** How many requests ended in which way, since the start. */
+    /** Counts requests by outcome since the start. */
     countRequests: () => ({ ...counts }),
   }
 }
 
-/** From 0 to 1, so that servers that failed together do not come back together. */
+/** Returns a random factor from 0 to 1, so that servers that failed together do not retry together. */
 function jitter(): number {
   return randomKey(1).readUInt8() / 255
 }
 
-/**
- * After a failure to answer, requests are refused for this long without being sent, so that they do not pile
- * up.
- */
+/** How long requests are refused unsent after a timeout, so that they do not pile up. */
 const REST_MS = 1_000
-/** The same failure is logged again only after this long. */
+/** The minimum time between log lines about the same failure. */
 const SILENCE_MS = 600_000
 
 function createHealth(name: string, onChange: (sentence: string) => void) {
@@ -129,7 +126,10 @@ function createHealth(name: string, onChange: (sentence: string) => void) {
     )
   }
 
-  /** A full store still reads and deletes: it has room again once it `stored` something. */
+  /**
+   * Notes a success. Only one that `stored` something ends "full", because a full store still reads and
+   * deletes.
+   */
   function worked({ stored }: { stored: boolean }): void {
     if (trouble === null || (isFull() && !stored)) return
     const length = formatLength(performance.now() - trouble.since)
@@ -138,7 +138,10 @@ function createHealth(name: string, onChange: (sentence: string) => void) {
     trouble = null
   }
 
-  /** Throws the last failure for a second after it. Refusals do not count: the store answers them quickly. */
+  /**
+   * Throws the last failure again within a second of it, except for refusals, which the store answers
+   * quickly.
+   */
   function requireWorking(): void {
     if (trouble?.cause.kind !== 'failing' || performance.now() - trouble.failedAt >= REST_MS) return
     throw new S3Failure('failing', trouble.cause.message)

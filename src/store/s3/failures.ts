@@ -5,8 +5,8 @@ import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { valueIn } from './xml.ts'
 
 /**
- * `missing`: there is no such object or upload. `full`: the store has no room. `unsupported`: it lacks the
- * operation. `failing`: the same request may succeed a moment later.
+ * `missing`: the object or upload does not exist. `full`: the store has no space. `unsupported`: it lacks the
+ * operation. `failing`: a retry may succeed.
  */
 export type FailureKind = 'missing' | 'full' | 'refused' | 'failing'
 
@@ -25,10 +25,10 @@ export function isFailure(cause: unknown, kind: FailureKind): cause is S3Failure
   return cause instanceof S3Failure && cause.kind === kind
 }
 
-/** An answer that is no success, as far as it matters here. */
+/** The relevant part of an error response. */
 export type Refusal = { status: number; headers: Headers; body: string; method: string }
 
-/** The code of an error, if it looks like one: it is shown to the operator. */
+/** Returns the error code in a body if it looks like one, because it is shown to the operator. */
 export function codeIn(body: string): string | null {
   const code = valueIn(body, 'Code')
   return code === null || CODE.test(code) ? code : 'unknown'
@@ -101,7 +101,7 @@ const REASONS: Record<string, string> = {
   EPROTO: 'it does not speak TLS on this port (https:// of endpoint= in --files-url)',
 }
 
-/** A request that got no whole answer. `seconds` is how long it was waited for. */
+/** Explains a request without a complete answer after `seconds`. */
 export function explainBreak(cause: unknown, seconds: number): S3Failure {
   if (cause instanceof S3Failure) return cause
   const isTimeout = cause instanceof Error && cause.name === 'TimeoutError'

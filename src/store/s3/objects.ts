@@ -14,14 +14,14 @@ export type PartUpload = { key: string; uploadId: string }
 export type Stored = { isVersioned: boolean }
 
 const LEAST_ANSWER_BYTES = 64 * 1024
-/** It becomes a part of URLs. */
+/** The maximum length of an upload id, which becomes part of URLs. */
 const MOST_ID_CHARACTERS = 2048
-/** A store that copies all parts to join them copies faster than it is sent them. */
+/** How much faster a store copies parts to join them than it receives them. */
 const COPIED_PER_SENT = 16
 
 export type Objects = ReturnType<typeof createObjects>
 
-/** All throw S3Failure. */
+/** Makes the requests. All throw S3Failure. */
 export function createObjects(send: Send) {
   function put(key: string, body: Uint8Array<ArrayBuffer>): Promise<Stored> {
     return send({ method: 'PUT', key, body, headers: BINARY }, body.length, ({ headers }) => ({
@@ -30,8 +30,8 @@ export function createObjects(send: Send) {
   }
 
   /**
-   * The bytes from `start`, at most `length`, and the size of the whole object. Null when there is no such
-   * object.
+   * Reads at most `length` bytes from `start`, and the size of the object. Returns null when it does not
+   * exist.
    */
   function read(key: string, { start, length }: { start: number; length: number }) {
     const headers = { range: `bytes=${start}-${start + length - 1}` }
@@ -48,8 +48,8 @@ export function createObjects(send: Send) {
   }
 
   /**
-   * Bytes; null when there is no such object. Not by HEAD: its answer cannot say whether the whole bucket is
-   * missing.
+   * Returns the size of an object in bytes; null when it does not exist. Does not use HEAD, whose answer
+   * cannot say whether the whole bucket is missing.
    */
   async function measure(key: string): Promise<number | null> {
     return (await read(key, START))?.size ?? null

@@ -7,24 +7,24 @@ export type S3Credentials = { accessKeyId: string; secretAccessKey: string }
 
 export type S3Request = {
   method: 'GET' | 'PUT' | 'POST' | 'DELETE'
-  /** Within the bucket; absent for requests about the bucket. */
+  /** The object key; absent for requests about the bucket. */
   key?: string
   query?: Readonly<Record<string, string>>
   headers?: Readonly<Record<string, string>>
   body?: Uint8Array<ArrayBuffer>
-  /** Bytes that the answer may have at most. */
+  /** The maximum size of the answer in bytes. */
   most?: number
 }
 
-/** A success. */
+/** A successful answer. */
 export type S3Answer = { headers: Headers; body: Uint8Array }
 
 export type SendOnce = (request: S3Request, limitMs: number) => Promise<S3Answer>
 
-/** The answers that are listings are far smaller. */
+/** The default maximum size of an answer. */
 const MOST_BYTES = 8 * 1024 * 1024
 
-/** Throws S3Failure for everything that is no success. */
+/** Makes a function that sends one request. It throws S3Failure for anything but a success. */
 export function createSendOnce(place: BucketPlace, credentials: S3Credentials): SendOnce {
   // The library keeps the key of the day here, which four HMACs make.
   const cache = new Map<string, ArrayBuffer>()
@@ -76,8 +76,8 @@ export function createSendOnce(place: BucketPlace, credentials: S3Credentials): 
 }
 
 /**
- * Refuses longer answers: a store that ignores ranges would send whole files into memory, a hostile one even
- * more.
+ * Reads a body up to a maximum size. Refuses longer ones: a store that ignores ranges would send whole files,
+ * a hostile one more.
  */
 async function readUpTo(body: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []

@@ -8,7 +8,7 @@ import type { Objects, Part, PartUpload } from './objects.ts'
 type PartBuffer = Buffer<ArrayBuffer>
 
 export type PartBuffers = {
-  /** Throws `overloaded` when none becomes free in time. */
+  /** Takes a buffer. Throws `overloaded` when none becomes free in time. */
   take(): Promise<PartBuffer>
   giveBack(buffer: PartBuffer): void
 }
@@ -25,7 +25,7 @@ const MOST_PARTS = 10_000
 /** Bytes of parts that are filled or sent, for all uploads together. */
 const BUFFERED_BYTES = 240 * MIB
 
-/** Parts so large that the largest file has no more of them than a store takes. */
+/** Computes the part sizes with which the largest file stays within the maximum number of parts. */
 export function partSizes(maxFileBytes: number): { bytes: number; most: number } {
   // Sealing adds less than a thousandth.
   const needed = Math.ceil((maxFileBytes * 1.001) / MOST_PARTS / MIB) * MIB
@@ -33,7 +33,10 @@ export function partSizes(maxFileBytes: number): { bytes: number; most: number }
   return { bytes, most: Math.max(4, Math.floor(BUFFERED_BYTES / bytes)) }
 }
 
-/** `most` buffers of so many `bytes`. `patience`: milliseconds that an upload waits for one. */
+/**
+ * Makes a pool of at most `most` buffers of `bytes` each. `patience`: milliseconds that an upload waits for
+ * one.
+ */
 export function createPartBuffers(options: { bytes: number; most: number; patience: number }): PartBuffers {
   const { bytes, most, patience } = options
   const spare: PartBuffer[] = []
@@ -73,8 +76,7 @@ const CROWDED = 'Too many files are being uploaded at once; nothing was stored.'
 export type Cut = { buffer: PartBuffer; length: number; isLast: boolean }
 
 /**
- * Fills one buffer after another. The caller gives the buffer of each part back. A file without bytes is one
- * empty part.
+ * Cuts bytes into parts, one buffer each, which the caller releases. A file without bytes is one empty part.
  */
 export async function* cutUp(
   bytes: AsyncIterable<Uint8Array>,
@@ -108,7 +110,7 @@ export async function* cutUp(
 
 export type ObjectUpload = (key: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>
 
-/** A failure may leave parts in the bucket, when they cannot be aborted at once. */
+/** Makes a function that uploads a file. A failure may leave parts in the bucket if the abort fails too. */
 export function createUpload(objects: Objects, buffers: PartBuffers): ObjectUpload {
   return async (key, bytes) => {
     const parts: Part[] = []

@@ -1,42 +1,42 @@
-// One batch of a group commit: runs its works in one transaction and commits them together.
+// One batch of a group commit: runs its steps in one transaction and commits them together.
 //
-// A work that throws undoes only itself: the batch is rolled back and runs again, with each work in a
+// A step that throws undoes only itself: the batch is rolled back and runs again, with each step in a
 // savepoint of its own. Savepoints are not used from the start, because SQLite copies each changed page for
-// each savepoint, and works rarely throw. So a work may run twice, and must have no effects outside the
+// each savepoint, and steps rarely throw. So a step may run twice, and must have no effects outside the
 // database.
 
 import type { Database } from 'bun:sqlite'
 import { atStep } from '../durable-steps.ts'
 import { isBusy, isFull, refusalOf } from '../folder/sqlite-failures.ts'
 
-/** Works that are left after this time go to the next batch. */
+/** The time for one batch; steps left over go to the next. */
 export const MAX_BATCH_MS = 20
 
 export type Outcome = { value: unknown } | { cause: unknown }
 
-/** `outcomes` of the works that ran; `hasWritten` is false when they only read. */
+/** `outcomes` of the steps that ran; `hasWritten` is false when they only read. */
 export type Committed = { outcomes: Outcome[]; hasWritten: boolean }
 
 export type BatchOptions = {
   database: Database
-  /** Runs within every batch, before its works. */
+  /** Runs within every batch, before its steps. */
   beforeWorks?: () => void
   /** Called after a batch, including the effects of `beforeWorks`, was rolled back. */
   onUndone?: () => void
   /**
-   * Called, perhaps more than once, after a full disk has undone a work or a batch. Returns true when it has
+   * Called, perhaps more than once, after a full disk has undone a step or a batch. Returns true when it has
    * freed reserved space.
    */
   onFull?: () => boolean
 }
 
-type Work = { run: () => unknown }
+type QueuedStep = { run: () => unknown }
 
 export function createBatches(options: BatchOptions) {
   const { database } = options
-  const savepoint = database.prepare('SAVEPOINT work')
-  const release = database.prepare('RELEASE work')
-  const rollbackTo = database.prepare('ROLLBACK TO work')
+  const savepoint = database.prepare('SAVEPOINT step')
+  const release = database.prepare('RELEASE step')
+  const rollbackTo = database.prepare('ROLLBACK TO step')
   const totalChanges = database.prepare<{ n: number }, []>('SELECT total_changes() AS n')
   let broken: { cause: unknown } | null = null
 
@@ -52,13 +52,13 @@ export function createBatches(options: BatchOptions) {
   }
 
   /**
-   * Runs as many works as there is time for, from the first on, and returns once they are committed. Throws
+   * Runs as many steps as there is time for, from the first on, and returns once they are committed. Throws
    * when the whole transaction was lost; then nothing of the batch is stored.
    */
-  function commit(works: readonly Work[]): Committed {
+  function commit(steps: readonly QueuedStep[]): Committed {
     try {
       const before = totalChanges.get()?.n
-      const outcomes = runPlainly(works) ?? runEach(works)
+      const outcomes = runPlainly(steps) ?? runEach(steps)
       const hasWritten = totalChanges.get()?.n !== before
       finish()
       return { outcomes, hasWritten }
@@ -69,15 +69,15 @@ export function createBatches(options: BatchOptions) {
   }
 
   /**
-   * Returns the outcomes when every work succeeded. When one threw, begins a new transaction and returns
+   * Returns the outcomes when every step succeeded. When one threw, begins a new transaction and returns
    * null.
    */
-  function runPlainly(works: readonly Work[]): Outcome[] | null {
+  function runPlainly(steps: readonly QueuedStep[]): Outcome[] | null {
     options.beforeWorks?.()
     const deadline = performance.now() + MAX_BATCH_MS
     const outcomes: Outcome[] = []
     try {
-      for (const { run } of works) {
+      for (const { run } of steps) {
         const value = run()
         if (!database.inTransaction) return beginAnew()
         outcomes.push({ value })
@@ -98,22 +98,22 @@ export function createBatches(options: BatchOptions) {
     return null
   }
 
-  /** Runs each work in a savepoint. Throws when one of them ended the transaction. */
-  function runEach(works: readonly Work[]): Outcome[] {
+  /** Runs each step in a savepoint. Throws when one of them ended the transaction. */
+  function runEach(steps: readonly QueuedStep[]): Outcome[] {
     options.beforeWorks?.()
     const deadline = performance.now() + MAX_BATCH_MS
     const outcomes: Outcome[] = []
-    for (const work of works) {
-      const outcome = runInSavepoint(work)
+    for (const step of steps) {
+      const outcome = runInSavepoint(step)
       if (!database.inTransaction)
-        throw 'cause' in outcome ? outcome.cause : new Error('a work ended the transaction')
+        throw 'cause' in outcome ? outcome.cause : new Error('a step ended the transaction')
       outcomes.push(outcome)
       if (performance.now() > deadline) break
     }
     return outcomes
   }
 
-  function runInSavepoint({ run }: Work): Outcome {
+  function runInSavepoint({ run }: QueuedStep): Outcome {
     try {
       savepoint.run()
       const value = run()

@@ -15,26 +15,26 @@ const NEVER = Number.POSITIVE_INFINITY
 
 export type Checkpointer = Job & {
   /**
-   * Call this when a commit destroyed something: empties the log within seconds, and tries again while it is
-   * busy.
+   * Requests a truncation of the WAL within seconds, with retries while it is busy. Call this when a commit
+   * destroyed something.
    */
   request(): void
-  /** Call this when the disk is full: emptying the log frees its space. */
+  /** Truncates the WAL at once, because that frees disk space. Call this when the disk is full. */
   makeRoom(): void
-  /** Call this when the log has grown: it is moved into the database at once, and begins anew. */
+  /** Checkpoints the WAL at once, so that it restarts. Call this when it has grown. */
   shorten(): void
 }
 
 export type CheckpointerOptions = {
-  /** The disk failed: nothing in the database may be trusted any more. */
+  /** Called when the disk failed, after which the database cannot be trusted. */
   onFatal: (cause: unknown) => void
 }
 
 type Started = { report: JobReport; emptier: LogEmptier }
 
 /**
- * A request before the start is served after it. A request after the stop is not: the caller then uses
- * `truncateLog`.
+ * Makes the checkpointer. A request before the start is served after it; one after the stop is not, so the
+ * caller uses `truncateLog`.
  */
 export function createCheckpointer(database: Database, { onFatal }: CheckpointerOptions): Checkpointer {
   const dataVersion = database.prepare<{ data_version: number }, []>('PRAGMA data_version')
@@ -95,8 +95,8 @@ export function createCheckpointer(database: Database, { onFatal }: Checkpointer
   }
 
   /**
-   * An account command beside the server may have destroyed something and been killed before it emptied the
-   * log.
+   * Requests a truncation if an account command beside the server has committed: it may have destroyed
+   * something and been killed before its own truncation.
    */
   function noticeForeignCommits(to: JobReport): void {
     try {
@@ -128,8 +128,7 @@ export function createCheckpointer(database: Database, { onFatal }: Checkpointer
 }
 
 /**
- * Moves the whole log into the database and truncates it. Returns false when another connection was reading
- * or writing.
+ * Checkpoints the whole WAL and truncates it. Returns false when another connection was reading or writing.
  */
 export function truncateLog(database: Database): boolean {
   try {

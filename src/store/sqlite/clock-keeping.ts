@@ -26,19 +26,19 @@ export function createClockKeeping(options: ClockKeepingOptions) {
   let isEnded = false
   let last: Promise<void> = Promise.resolve()
 
-  /** One after another, so that nothing is written after the last one. */
+  /** Writes marks one after another, so that nothing is written after the last one. */
   function keep(): Promise<void> {
     last = last.then(writeMark, writeMark)
     return last
   }
 
-  /** Every transaction writes the mark. */
+  /** Writes the mark by an empty change, since every transaction writes it. */
   async function writeMark(): Promise<void> {
     forgetMark()
     await setBackDates(steps, clock)
   }
 
-  /** A doubt began or ended. The health checks tell of it as well. */
+  /** Stores and logs a doubt that began or ended. */
   function changed(doubt: Doubt | null): void {
     const behind = explainBehind({ said: systemNow(), was: clock.now() })
     onWarning(doubt === null ? (behind ?? TRUSTED) : explainDoubt(doubt))
@@ -59,7 +59,7 @@ export function createClockKeeping(options: ClockKeepingOptions) {
 
   return {
     job,
-    /** An administrator says that the clock is right. Resolves once that is durable. */
+    /** Records that an administrator confirmed the clock. Resolves once that is durable. */
     accept: async () => {
       clock.accept()
       await keep()

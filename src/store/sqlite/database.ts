@@ -5,7 +5,7 @@ import { existsSync, statSync } from 'node:fs'
 import { conflict, type DomainError } from '../../domain/errors.ts'
 import { explainFailure } from '../folder/sqlite-failures.ts'
 
-export type OpenOptions = {
+export type ConnectionOptions = {
   create: boolean
   /**
    * Milliseconds to wait for another process's lock; 0 in the server, because a wait would block all
@@ -16,19 +16,19 @@ export type OpenOptions = {
 
 const CACHE_KIB = 8 * 1024
 /**
- * On a full disk the log has to fit into the database twice over within the reserve of disk-space.ts: so 8
- * MiB at most.
+ * The size of the WAL at which a checkpoint runs, 8 MiB: on a full disk twice its size must fit into the
+ * reserve of disk-space.ts.
  */
 const WAL_PAGES = 2000
 const RESTORE = 'Restore the folder from a backup.'
-/** A database has at least one page, and no page is smaller. */
+/** The minimum size of a page, and so of a database. */
 const MIN_BYTES = 512
 
 /**
  * Throws a DomainError that names the file when it is not a database or cannot be opened. Close it by
  * `close(true)`: this finalizes every statement, so that no write-ahead log stays behind.
  */
-export function openDatabase(path: string, options: OpenOptions): Database {
+export function openDatabase(path: string, options: ConnectionOptions): Database {
   try {
     refuseRemnant(path)
     return open(path, options)
@@ -47,7 +47,7 @@ function refuseRemnant(path: string): void {
     throw conflict(`The database ${path} is damaged: only ${size} bytes of it are left. ${RESTORE}`)
 }
 
-function open(path: string, { create, busyTimeout }: OpenOptions): Database {
+function open(path: string, { create, busyTimeout }: ConnectionOptions): Database {
   const database = new Database(path, { readwrite: true, create, strict: true })
   try {
     database.run(`PRAGMA busy_timeout = ${busyTimeout}`)
@@ -59,7 +59,7 @@ function open(path: string, { create, busyTimeout }: OpenOptions): Database {
   }
 }
 
-/** A commit and a checkpoint wait until the disk has what they wrote. */
+/** Settings with which commits and checkpoints wait for the disk. */
 export const SYNCED = [
   'synchronous = FULL',
   ...(process.platform === 'darwin' ? ['fullfsync = ON', 'checkpoint_fullfsync = ON'] : []),
@@ -76,11 +76,11 @@ const PRAGMAS = [
   `wal_autocheckpoint = ${WAL_PAGES}`,
 ]
 
-/** Checking takes about five milliseconds for each MiB. */
+/** The largest database that is checked, at about five milliseconds for each MiB. */
 const MAX_CHECKED_BYTES = 64 * 1024 * 1024
 
 /**
- * Throws when the database is damaged in its structure. A large one is not checked: starting must not take
+ * Throws when the structure of the database is damaged. Skips a large one, because a start must not take
  * minutes.
  */
 export function requireIntact(database: Database, most = MAX_CHECKED_BYTES): void {
@@ -94,8 +94,8 @@ export function requireIntact(database: Database, most = MAX_CHECKED_BYTES): voi
 }
 
 /**
- * SQLite reads the missing end of a page as zeros. While its write-ahead log holds pages, the file may be
- * unfinished.
+ * Returns whether the file ends within a page, which SQLite would read as zeros. Ignores that while the WAL
+ * has pages, because the file may be incomplete then.
  */
 function isCutOff(path: string, pageBytes: number): boolean {
   const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0

@@ -6,23 +6,28 @@ import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { SYNCED } from './database.ts'
 
-/** Milliseconds that the thread waits for a batch of the server, or for a command beside it. */
+/** The busy timeout of the thread, in milliseconds. */
 const BUSY_MS = 250
 
 export type LogSync = {
   /**
-   * Makes durable what was committed before the call, and resolves to whether the log is long. Rejects, and
-   * from then on always, when the disk failed or the log was removed. A call during a sync waits for the next
-   * one.
+   * Makes all earlier commits durable, and resolves to whether the WAL is long. Rejects, permanently, when
+   * the disk failed or the WAL was removed. A call during a sync waits for the next one.
    */
   sync(): Promise<boolean>
-  /** Call this in long turns of the event loop, which learns only at their end that a sync has returned. */
+  /**
+   * Takes the result of a finished sync. Call this in long turns of the event loop, which would notice it
+   * only at their end.
+   */
   notice(): void
   /** Call this before the database is closed. */
   close(): Promise<void>
 }
 
-/** Call this once the database has written to its log, which must exist. A log of `limit` bytes is long. */
+/**
+ * Starts the thread that syncs the WAL. Call this once the database has created it. A WAL of `limit` bytes is
+ * long.
+ */
 export function openLogSync(databasePath: string, limit: number): LogSync {
   const descriptor = openSync(`${databasePath}-wal`, 'r+')
   const thread = startThread({ role: 'sync', descriptor, limit })
@@ -32,19 +37,21 @@ export function openLogSync(databasePath: string, limit: number): LogSync {
 }
 
 export type LogEmptier = {
-  /** Moves the log into the database. Resolves to false when another connection was reading or writing. */
+  /** Checkpoints the WAL. Resolves to false when another connection was reading or writing. */
   move(): Promise<boolean>
-  /** The same, and truncates the log. */
+  /** Checkpoints and truncates the WAL. Resolves to false as well. */
   empty(): Promise<boolean>
   close(): Promise<void>
 }
 
-/** More than a thread opens. Bun ends the process when one starts without a file descriptor to spare. */
+/**
+ * File descriptors reserved for a thread, more than it opens. Bun ends the process when a thread finds none.
+ */
 const THREAD_FILES = 16
 
 /**
- * Its thread starts with the first call, because a server that destroys nothing needs none. Until then it
- * holds the file descriptors that the thread will need, so that connections cannot take them all.
+ * Starts its thread with the first call, because a server that destroys nothing needs none. Holds file
+ * descriptors for it until then, so that connections cannot use up all of them.
  */
 export function openLogEmptier(databasePath: string): LogEmptier {
   const pragmas = [`busy_timeout = ${BUSY_MS}`, ...SYNCED]
@@ -72,12 +79,12 @@ export function openLogEmptier(databasePath: string): LogEmptier {
 }
 
 /**
- * Places in the memory that is shared with a thread: the number of the last call and of the last answer, its
- * result, how to work, and 1 once the thread has started.
+ * Indexes into the memory shared with a thread: the number of the last call, the number of the last answer,
+ * its result, the mode of the call, and 1 once the thread has started.
  */
 const [ASKED, ANSWERED, RESULT, HOW, STARTED] = [0, 1, 2, 3, 4]
 const PLACES = 5
-/** A thread takes about 6 ms to start. */
+/** The timeout of a thread's start, which takes about 6 ms. */
 const START_MS = 1_000
 const FAILED = -1
 const END = -1
@@ -89,8 +96,8 @@ type Thread = ReturnType<typeof startThread>
 type Call = { number: number; answer: PromiseWithResolvers<number> }
 
 /**
- * Calls through shared memory take a third of the time of messages. While the thread works, more calls may
- * come: when that work ends the thread begins the next one at once, which answers all of them.
+ * Starts a thread with calls through shared memory, which take a third of the time of messages. Calls during
+ * one run are answered together by the next.
  */
 function startThread(parts: object) {
   const worker = new Worker(new URL('./disk-thread.js', import.meta.url), { smol: true })
@@ -117,7 +124,7 @@ function startThread(parts: object) {
     return answer.promise
   }
 
-  /** `seen`: the last answer that was taken. One that came since is taken at once. */
+  /** Waits for the next answer after `seen`, the last one that was taken. */
   function listen(seen: number): void {
     if (isListening) return
     isListening = true
@@ -128,10 +135,7 @@ function startThread(parts: object) {
     })
   }
 
-  /**
-   * Takes what is answered, without waiting for the event loop to tell of it. Returns the number of the last
-   * answer.
-   */
+  /** Takes finished answers without waiting for the event loop. Returns the number of the last one. */
   function takeAnswers(): number {
     const answered = Atomics.load(numbers, ANSWERED)
     const result = Atomics.load(numbers, RESULT)
@@ -166,13 +170,13 @@ function startThread(parts: object) {
   return { call, takeAnswers, end, awaitStart }
 }
 
-/** Whether the answer is that to this call, or to a later one. The numbers begin anew after the largest. */
+/** Returns whether an answer covers a call. The numbers wrap around. */
 function isReached(call: number, answered: number): boolean {
   if (call === END || answered === END) return call === answered
   return (answered - call + MAX_CALLS) % MAX_CALLS < MAX_CALLS / 2
 }
 
-/** The thread writes the code of an error, if any, a space and the message. */
+/** Parses the thread's error: the code, if any, a space and the message. */
 function readFailure(text: Uint8Array): Error {
   const [all = ''] = new TextDecoder().decode(text.slice()).split('\0')
   const [code, ...words] = all.split(' ')

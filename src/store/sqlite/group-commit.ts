@@ -1,10 +1,10 @@
-// Group commit: the works that wait run in one transaction and share one sync.
+// Group commit: the steps that wait run in one transaction and share one sync.
 //
-// Every work is synchronous. When the whole transaction is lost, every work of the batch is rejected, because
+// Every step is synchronous. When the whole transaction is lost, every step of the batch is rejected, because
 // none of them was acknowledged.
 //
 // With a `sync` of its own, a commit writes the log and does not wait for the disk: a batch settles when a
-// sync that began after its commit has returned. Meanwhile the event loop serves others, and the next works
+// sync that began after its commit has returned. Meanwhile the event loop serves others, and the next steps
 // gather.
 
 import { isBusy, isFull, refusalOf } from '../folder/sqlite-failures.ts'
@@ -14,44 +14,44 @@ import { createSyncs, type Synced } from './syncs.ts'
 import { createWriteTrial } from './write-trial.ts'
 
 const MAX_BATCH_WORKS = 256
-/** While a sync is under way, works gather until there are this many, so that they share the next sync. */
-const GATHERED_WORKS = 32
+/** The number of steps that gather during a sync, to share the next one. */
+const GATHERED_STEPS = 32
 /** Milliseconds of one turn of the event loop that batches may take together. */
 const MAX_TURN_MS = 60
 const MAX_WAITING = 10_000
 /** Above both thresholds the queue counts as overloaded, not as a hiccup of the disk or of the machine. */
-const CROWD_WORKS = 100
+const CROWD_STEPS = 100
 const CROWD_MS = 250
 const BUSY_RETRY_MS = 2
 const BUSY_LIMIT_MS = 5_000
 
-/** Runs a work in a transaction; resolves with its result once it is durable. */
+/** Runs a step in a transaction; resolves with its result once it is durable. */
 export type Transact = <T>(work: () => T, options?: CommitOptions) => Promise<T>
 
 /**
- * `grows`: the work stores something new and is refused on a full disk. Other works are tried again once
- * there is room.
+ * `grows`: the step stores something new and is refused on a full disk. Other steps are retried once there is
+ * room.
  */
 export type CommitOptions = { grows?: boolean }
 
 export type GroupCommit = {
   transact: Transact
-  /** Whether so many works have waited for so long that new requests should be refused for now. */
+  /** Whether so many steps have waited for so long that new requests should be refused for now. */
   isOverloaded(): boolean
   /**
-   * Commits works that have waited for too long. Called with every request, because timers of a busy event
+   * Commits steps that have waited for too long. Called with every request, because timers of a busy event
    * loop are late.
    */
   commitOverdue(): void
-  /** Resolves when no work waits. */
+  /** Resolves when no step waits. */
   idle(): Promise<void>
   /** Resolves once everything that was committed so far is durable. */
   durable(): Promise<void>
-  /** Works that are not durable yet. */
+  /** Steps that are not durable yet. */
   waiting(): number
   /**
-   * Once a write has failed, tries again. Resolves to why that fails, to follow a colon; null while writes
-   * work.
+   * Tries a write once one has failed. Resolves to the reason of a failure, to follow a colon; null while
+   * writes work.
    */
   findWriteProblem(): Promise<string | null>
 }
@@ -59,24 +59,24 @@ export type GroupCommit = {
 export type GroupCommitOptions = BatchOptions & {
   /** Makes durable what was committed before the call. Without it, every commit is durable by itself. */
   sync?: (() => Promise<void>) | undefined
-  /** Notices in a long turn of the event loop that the sync under way has returned. */
+  /** Takes the result of a finished sync in a long turn of the event loop. */
   noticeSync?: (() => void) | undefined
   /** Called for every batch that became durable. */
-  onCommitted?: ((batch: { works: number; durationMs: number }) => void) | undefined
-  /** Makes the next batch write, even if its works do not. */
+  onCommitted?: ((batch: { steps: number; durationMs: number }) => void) | undefined
+  /** Makes the next batch write, even if its steps do not. */
   forceWrite?: () => void
   /** Called when the store cannot be trusted any more, as after a failed fsync. The process must end. */
   onFatal: (cause: unknown) => void
 }
 
-type Work = { run: () => unknown; grows: boolean; since: number; settle: (outcome: Outcome) => void }
+type QueuedStep = { run: () => unknown; grows: boolean; since: number; settle: (outcome: Outcome) => void }
 
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const batches = createBatches(options)
   const trial = createWriteTrial({ write: writeSomething, stuckSince: () => syncs.since() })
   const syncs = createSyncs({ sync: options.sync, onFailed, onReturned: runWaiting })
-  let waiting: Work[] = []
-  /** Works that are not settled, committed or not. */
+  let waiting: QueuedStep[] = []
+  /** Steps that are not settled, committed or not. */
   let pending = 0
   let scheduled = false
   /** Another process held the lock at the last try. */
@@ -99,9 +99,9 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     })
   }
 
-  /** Whether the works that wait should wait for more: until the sync under way has returned, at most. */
+  /** Returns whether waiting steps should wait for more, at most until the running sync returns. */
   function isGathering(): boolean {
-    return syncs.since() !== null && waiting.length < GATHERED_WORKS
+    return syncs.since() !== null && waiting.length < GATHERED_STEPS
   }
 
   function schedule(delay = 0): void {
@@ -112,7 +112,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   /**
-   * Runs several batches in a row while works wait, because each turn of a busy event loop calls this only
+   * Runs several batches in a row while steps wait, because each turn of a busy event loop calls this only
    * once.
    */
   function runBatches(): void {
@@ -142,13 +142,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     rejectAll(late, overloaded())
   }
 
-  function commitBatch(batch: Work[]): void {
+  function commitBatch(batch: QueuedStep[]): void {
     try {
       const startedAt = performance.now()
       const { outcomes, hasWritten } = batches.commit(batch)
       waiting.unshift(...batch.splice(outcomes.length))
       const settle: Synced = (failure) => {
-        options.onCommitted?.({ works: outcomes.length, durationMs: performance.now() - startedAt })
+        options.onCommitted?.({ steps: outcomes.length, durationMs: performance.now() - startedAt })
         for (const [index, outcome] of outcomes.entries()) batch[index]?.settle(failure ?? outcome)
       }
       syncs.settle(settle, hasWritten)
@@ -166,7 +166,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     options.onFatal(cause)
   }
 
-  /** Runs the works that gathered. */
+  /** Runs the steps that gathered. */
   function runWaiting(): void {
     if (waiting.length > 0) schedule()
     else becomeIdle()
@@ -186,19 +186,22 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     return waiting.length === 0 && !scheduled && syncs.since() === null
   }
 
-  /** Milliseconds since the first work that waits came, or the sync under way began, whichever is longer. */
+  /**
+   * Returns the milliseconds since the first waiting step arrived or the running sync began, whichever is
+   * longer.
+   */
   function longestWait(): number {
     const now = performance.now()
     return now - Math.min(syncs.since() ?? now, waiting[0]?.since ?? now)
   }
 
   function isOverloaded(): boolean {
-    return pending > CROWD_WORKS && longestWait() > CROWD_MS
+    return pending > CROWD_STEPS && longestWait() > CROWD_MS
   }
 
   function commitOverdue(): void {
     options.noticeSync?.()
-    // Works that wait for another process's lock are tried again by a timer.
+    // Steps that wait for another process's lock are tried again by a timer.
     const [first] = waiting
     if (first === undefined || isLocked) return
     if (performance.now() - first.since > MAX_BATCH_MS) runBatch()
@@ -220,6 +223,6 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 }
 
-function rejectAll(batch: Work[], cause: unknown): void {
-  for (const work of batch) work.settle({ cause: refusalOf(cause) })
+function rejectAll(batch: QueuedStep[], cause: unknown): void {
+  for (const step of batch) step.settle({ cause: refusalOf(cause) })
 }

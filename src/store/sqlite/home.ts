@@ -18,9 +18,8 @@ const SERVING_TEXT =
   '# Oncebox: a server runs here, or was killed. Leave this file here, and oncebox.db-wal beside it.'
 
 /**
- * Call this before opening a database that no process serves. Returns whether the log of a killed server was
- * removed. Takes the note of that server away otherwise, because the process that closes the database moves
- * the log into it.
+ * Returns whether the WAL of a killed server was removed; otherwise deletes that server's note, because
+ * closing the database will checkpoint the WAL. Call this before opening a database that no process serves.
  */
 export function takeLog(folder: DataFolder): boolean {
   const isLost = isLogLost(folder)
@@ -35,14 +34,14 @@ export function isLogLost({ serving, database }: DataFolder): boolean {
 export type RequireHomeOptions = {
   folder: DataFolder
   isLogLost: boolean
-  /** Serves a folder that was moved or copied, from now on. */
+  /** Accepts a moved or copied folder from now on. */
   acceptMove: boolean
   onWarning: (warning: string) => void
 }
 
 /**
- * Throws `conflict` for a folder that is not at home, unless that is accepted; then a warning says what it
- * means.
+ * Throws `conflict` for a moved or copied folder, unless that is accepted, which logs a warning about the
+ * consequences.
  */
 export async function requireHome(database: Database, options: RequireHomeOptions): Promise<void> {
   const { folder, acceptMove, onWarning } = options
@@ -95,9 +94,9 @@ const explainLostLog = ({ database }: DataFolder) =>
   '--accept-move is right.'
 
 /**
- * Returns when the file of the database was made, in nanoseconds; null where the file system does not tell.
- * Also null without statx(2), where Bun returns the time of the last change for it: then for the folder too,
- * which changes after it was made.
+ * Returns the birth time of the database file, in nanoseconds; null where the file system reports none, and
+ * without statx(2). Bun then returns the time of the last change, which shows in the folder: that changes
+ * after its creation.
  */
 function findBirth({ path, database }: DataFolder): string | null {
   const [folder, { birthtimeNs }] = [statSync(path, { bigint: true }), statSync(database, { bigint: true })]
@@ -122,8 +121,8 @@ const REMEDY =
 const NONE = ''
 
 /**
- * Two marks when a process ended while it changed them: the database has one of the two. `born` is null when
- * none is noted.
+ * Reads the marks: two when a process ended while it changed them, and the database has one of the two.
+ * `born` is null when no birth time is stored.
  */
 async function readHomeFile(folder: DataFolder): Promise<{ marks: string[]; born: string | null }> {
   const text = (await createClosedFile(folder.home).read()) ?? NONE
@@ -139,8 +138,8 @@ async function writeMarks(folder: DataFolder, marks: readonly string[]): Promise
 }
 
 /**
- * Makes this the home of the folder. A process that is killed meanwhile leaves it at home. The last sync
- * makes durable what `meanwhile` does in the folder.
+ * Changes the mark in file and database, so that a kill at any moment leaves an accepted pair. The last sync
+ * also makes durable what `meanwhile` does in the folder.
  */
 async function changeMark(database: Database, folder: DataFolder, meanwhile?: () => void): Promise<void> {
   const last = readHome(database)?.mark ?? NONE
@@ -158,17 +157,17 @@ async function changeMark(database: Database, folder: DataFolder, meanwhile?: ()
   atStep('after the last mark was forgotten')
 }
 
-/** The commit of the mark has made the log, which stays until the database is closed. */
+/**
+ * Records that a server has the folder open. The commit of the mark has created the WAL, which exists until
+ * the database is closed.
+ */
 export async function arrive(database: Database, folder: DataFolder): Promise<void> {
   await changeMark(database, folder, () =>
     writeFileSync(folder.serving, `${SERVING_TEXT}\n`, { mode: 0o600 }),
   )
 }
 
-/**
- * Call this before the database is closed. Changes the mark, so that a copy made meanwhile is from another
- * time.
- */
+/** Changes the mark before the database is closed, so that a copy made while it was served is detected. */
 export async function leave(database: Database, folder: DataFolder): Promise<void> {
   // Nothing is lost on a full disk: the last mark stays.
   await changeMark(database, folder).catch(() => undefined)
@@ -176,7 +175,7 @@ export async function leave(database: Database, folder: DataFolder): Promise<voi
   syncFolder(folder.path)
 }
 
-/** Whether the files that SQLite has open are still those that the next start would read. */
+/** Watches whether the files that SQLite has open are still those at their paths. */
 export function watchPlace(path: string): () => boolean {
   const files = [path, `${path}-wal`]
   const inodeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.ino

@@ -16,7 +16,7 @@ type Rows = Partial<Record<TableName, string>>
 
 const OF_ACCOUNT = 'account_id IN (SELECT id FROM main.accounts)'
 /**
- * Tables with few rows, and which rows; parents come first. All other tables stay empty, those of later
+ * Small tables with the rows to copy, parents first. All tables named nowhere stay empty, those of later
  * versions too.
  */
 const FEW = {
@@ -30,7 +30,10 @@ const FEW = {
   webhooks: `account_id IS NULL OR ${OF_ACCOUNT}`,
   imported: 'true',
 } satisfies Rows
-/** Asks row by row: a list of all pushes would be made anew for each slice. */
+/**
+ * The condition for rows of a slice of pushes. Checks the push of each row, because a list of all pushes
+ * would be built again for each slice.
+ */
 const OF_PUSH = 'push_id BETWEEN ?1 AND ?2 AND EXISTS (SELECT 1 FROM main.pushes WHERE id = push_id)'
 /** The entries in the logs of these pushes, each log from its last entry backwards. */
 const IN_LOGS = `id IN (
@@ -41,11 +44,11 @@ const IN_LOGS = `id IN (
         WHERE entry.push_id = owner AND previous < log.id)
     SELECT id FROM log)`
 /**
- * SQLite gives the id of the last entry again when its push is purged: that push may be among those that are
- * copied already.
+ * Frees copied entry ids that SQLite has reused: it reuses the id of the last entry when its push, which may
+ * already be copied, is purged.
  */
 const FREE_IDS = `DELETE FROM main.audit_entries WHERE ${IN_LOGS}`
-/** Tables with rows for each push. A push goes with all that belongs to it, or not at all. */
+/** Tables with rows for each push. A push is copied with all of its rows or not at all. */
 const BY_PUSH = {
   pushes: 'id BETWEEN ?1 AND ?2 AND EXISTS (SELECT 1 FROM source.push_state WHERE push_id = id)',
   push_state: OF_PUSH,
@@ -73,12 +76,9 @@ const PRAGMAS = [
   'busy_timeout = 5000',
 ]
 
-/**
- * How long one slice of the copy should read. The log of a server that runs meanwhile can only be emptied
- * between two.
- */
+/** The target time of one slice. A running server can truncate its WAL only between two. */
 const SLICE_MS = 300
-/** The server tries four times a second. */
+/** The pause between slices, in which a server, which tries four times a second, can truncate its WAL. */
 const PAUSE_MS = 300
 const FIRST_SLICE = 500
 
@@ -101,9 +101,9 @@ export type KeylessCopy = {
   /** The version of its schema. */
   schema: number
   /**
-   * Blocks the event loop, and pauses after each third of a second where `isServed`. Returns how many rows
-   * were left out because a value in them is none that the table can have. Throws the errors of SQLite; the
-   * file is then unusable.
+   * Writes the copy. Blocks the event loop, and pauses after each slice if `isServed`. Returns the number of
+   * rows left out because the table forbids one of their values. Throws the errors of SQLite; the file is
+   * then unusable.
    */
   write(options: { isServed: boolean }): number
 }
@@ -202,7 +202,7 @@ function columnsIn(database: Database, table: string): string[] {
     .map(({ name }) => name)
 }
 
-/** A view or a virtual table could run anything. */
+/** Throws unless the name is a plain table, because a view or a virtual table could run anything. */
 function requireTable(database: Database, name: string): void {
   const found = database
     .query("SELECT 1 FROM source.sqlite_schema WHERE type = 'table' AND name = ? AND rootpage > 0")
@@ -210,7 +210,7 @@ function requireTable(database: Database, name: string): void {
   if (found === null) throw Object.assign(new Error(`no such table: ${name}`), { code: 'SQLITE_ERROR' })
 }
 
-/** Ids of accounts and pushes are never used again. */
+/** Copies the counters of ids, because ids of accounts and pushes are never reused. */
 function keepIds(database: Database): void {
   database.run('INSERT OR IGNORE INTO main.instance (id, clock_mark) VALUES (1, 0)')
   database.run('DELETE FROM main.sqlite_sequence')

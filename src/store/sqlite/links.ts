@@ -10,7 +10,7 @@ import { isFull } from '../folder/sqlite-failures.ts'
 import { truncateLog } from './checkpoint.ts'
 import type { Transact } from './group-commit.ts'
 
-/** So many may stay in memory: some hundred KiB. */
+/** The number of links that may stay in memory, some hundred KiB. */
 const MOST_NEW = 8_192
 /**
  * Parts of the index that are filed one after the other: a few hundred links each, so that no request waits
@@ -33,23 +33,23 @@ const IN_MEMORY = [
     SELECT lookup, push_id FROM new_links UNION ALL SELECT lookup, push_id FROM main.push_links`,
 ]
 const NEWEST = 'SELECT coalesce(max(id), 0) AS id FROM pushes'
-/** Some are there already when a crash came between two parts. */
+/** Files a link; ignores one that an interrupted filing has already written. */
 const FILE = 'INSERT OR IGNORE INTO push_links'
 
 export type Links = {
-  /** Files the new links once they are many. Call it after each commit, with the number of its works. */
-  noteCommitted(works: number, transact: Transact): void
-  /** Resolves when nothing is being filed. What is not filed the next start finds. */
+  /** Files the new links once there are many. Call this after each commit, with the number of its steps. */
+  noteCommitted(steps: number, transact: Transact): void
+  /** Resolves when no filing is running. The next start finds the unfiled links. */
   close(): Promise<void>
 }
 
-/** From now on this connection finds pushes by their links, and knows those that it adds. */
+/** Prepares a connection to find pushes by their links, including the ones that it adds. */
 export function openLinks(database: Database, mostNew = MOST_NEW): Links {
   const filed = database.prepare<{ id: number }, []>('SELECT up_to AS id FROM links_filed')
   const newest = database.prepare<{ id: number }, []>(NEWEST)
   /**
-   * At least so many. Once the newest pushes are purged, the last one that is filed may be a later one than
-   * all that are left.
+   * Returns the minimum number of unfiled links: 0 if the last filed push is later than all that exist, as
+   * after a purge of the newest.
    */
   const countNew = () => Math.max(0, (newest.get()?.id ?? 0) - (filed.get()?.id ?? 0))
   if (countNew() > mostNew) fileAllIfRoom(database)
@@ -63,7 +63,7 @@ export function openLinks(database: Database, mostNew = MOST_NEW): Links {
   const forget = database.prepare('DELETE FROM new_links WHERE push_id <= ?')
   let filing: Promise<void> | null = null
   let isClosed = false
-  /** A work adds one link, or none. What an import adds is counted with the links after it. */
+  /** The upper bound of added links, one for each step. The links of an import are counted later. */
   let added = countNew()
   let most = added > mostNew ? added + mostNew : mostNew
 
@@ -79,8 +79,8 @@ export function openLinks(database: Database, mostNew = MOST_NEW): Links {
   }
 
   return {
-    noteCommitted(works, transact) {
-      added += works
+    noteCommitted(steps, transact) {
+      added += steps
       if (filing !== null || isClosed || added <= most) return
       added = countNew()
       if (added <= most) return
@@ -105,7 +105,7 @@ export function openLinks(database: Database, mostNew = MOST_NEW): Links {
   }
 }
 
-/** After a restore or a copy, and for a database that was filled by other means. */
+/** Files all links, after a restore or a copy, or for a database filled by other means. */
 export function fileAll(database: Database): void {
   database.transaction(() => {
     const unfiled = 'WHERE id > (SELECT up_to FROM links_filed)'
@@ -125,7 +125,7 @@ function fileAllIfRoom(database: Database): void {
   }
 }
 
-/** Where the n-th part of the index begins. Nothing hashes to as much as the end of the last one. */
+/** Returns the beginning of the n-th part of the index. No hash equals the end of the last part. */
 function boundary(n: number): Buffer {
   return n < PARTS ? Buffer.from([(n * 256) / PARTS]) : Buffer.alloc(17, 255)
 }

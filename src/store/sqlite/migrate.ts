@@ -17,7 +17,7 @@ export const MIGRATIONS: readonly string[] = [
   firstTables + firstIndexes + firstLinks,
   secondTables + secondIndexes,
 ]
-/** The version of the schema that this program makes, and the newest that it opens. */
+/** The schema version that this program creates, and the newest that it opens. */
 export const CURRENT_SCHEMA = MIGRATIONS.length
 
 export function schemaVersion(database: Database): number {
@@ -26,7 +26,8 @@ export function schemaVersion(database: Database): number {
 }
 
 /**
- * Runs what is pending and checks the result; a failure leaves the database as it was. Refuses a newer one.
+ * Runs the pending migrations and checks the result; a failure leaves the database unchanged. Refuses a newer
+ * schema.
  */
 export function migrate(database: Database, migrations: readonly string[] = MIGRATIONS): void {
   refuseNewer(database, migrations)
@@ -49,8 +50,8 @@ export function migrate(database: Database, migrations: readonly string[] = MIGR
 }
 
 /**
- * Makes the file of a new database, with what `fill` enters, whole or not at all: who opens it meanwhile
- * finds all of it. SQLite itself would wait for the disk seven times.
+ * Creates a new database with the rows of `fill`, atomically: another process sees all of it or no file.
+ * SQLite itself would wait for the disk seven times.
  */
 export function makeDatabase(folder: DataFolder, fill: (made: Database) => void = () => undefined): void {
   const made = new Database(':memory:', { strict: true })
@@ -92,7 +93,7 @@ function refuseNewer(database: Database, migrations: readonly string[]): void {
   if (version > migrations.length) throw newerSchema(database.filename, { version, known: migrations.length })
 }
 
-/** `name`: of the database. */
+/** Returns the refusal of a newer schema; `name` is that of the database. */
 export function newerSchema(
   name: string,
   { version, known }: Record<'version' | 'known', number>,

@@ -17,7 +17,7 @@ const MIB = 1024 * 1024
 
 export type MigrationCopyOptions = {
   folder: DataFolder
-  /** The schema of the database as it is. */
+  /** The present schema version of the database. */
   version: number
   now: number
   /** Bytes of the disk that are left free. */
@@ -26,8 +26,8 @@ export type MigrationCopyOptions = {
 }
 
 /**
- * Returns the name of the copy; null, after a warning, when the disk has no room for it. Takes its time: for
- * a start only.
+ * Copies the database before a migration. Returns the name of the copy; null, after a warning, when the disk
+ * has no room for it. Slow, so for a start only.
  */
 export function copyBeforeMigration(options: MigrationCopyOptions): string | null {
   const { folder, version, onWarning } = options
@@ -43,12 +43,12 @@ export function copyBeforeMigration(options: MigrationCopyOptions): string | nul
   return name
 }
 
-/** `version`: the schema of the database that was copied. */
+/** Returns the name of a copy; `version` is the schema of the copied database. */
 export function copyName(version: number): string {
   return `before-update-from-${version}.db`
 }
 
-/** Whole or not at all; false when the disk has no room for it. */
+/** Makes the copy atomically; returns false when the disk has no room for it. */
 function copyWithoutKeys(options: MigrationCopyOptions, path: string): boolean {
   const { folder, now } = options
   const unfinished = `${path}.part`
@@ -69,8 +69,8 @@ function copyWithoutKeys(options: MigrationCopyOptions, path: string): boolean {
 }
 
 /**
- * Puts the copy in the place of the database. Throws `conflict`, and changes nothing, while a server holds
- * the folder.
+ * Replaces the database by the copy. Throws `conflict`, without changing anything, while a server holds the
+ * folder.
  */
 export function putCopyBack(folder: DataFolder, version: number): void {
   besideServer(folder, (isServed) => {
@@ -88,13 +88,13 @@ export function putCopyBack(folder: DataFolder, version: number): void {
   })
 }
 
-/** Deletes the copies of earlier starts, and what a start that was killed has left of one. */
+/** Deletes the copies of earlier starts, and leftovers of a killed one. */
 export function removeOldCopies(folder: DataFolder, made: string | null): void {
   for (const name of readdirSync(folder.path))
     if (isCopy(name) && name !== made) rmSync(join(folder.path, name), { force: true })
 }
 
-/** The migration may need as much again as the copy. */
+/** Returns whether the disk has room for the copy, and for the migration, which may need as much again. */
 function hasRoom({ folder, minFreeSpace }: MigrationCopyOptions): boolean {
   const log = `${folder.database}-wal`
   const bytes = statSync(folder.database).size + (existsSync(log) ? statSync(log).size : 0)
@@ -102,7 +102,7 @@ function hasRoom({ folder, minFreeSpace }: MigrationCopyOptions): boolean {
   return free - bytes >= minFreeSpace && free >= 2 * bytes + MIB
 }
 
-/** The files of the pushes are due, and stay in the same folder of a bucket. */
+/** Writes the copy. It keeps the folder in a bucket, and makes all files of pushes due. */
 function writeCopy(path: string, { source, now }: { source: string; now: number }): void {
   const { database, write } = openKeylessCopy({ source, path, keepsLinks: true })
   try {

@@ -11,8 +11,7 @@ type Bindings = SQLQueryBindings[]
 type Prepared = (values: Bindings) => Record<string, unknown>[]
 
 /**
- * Runs a step to its end at once, within a transaction that something else began, or outside any. Calls
- * `note` with its effects.
+ * Runs a step synchronously, within the caller's transaction or outside any. Calls `note` with its effects.
  */
 export type Drive = <T>(step: Step<T>, note?: OnEffect) => T
 
@@ -49,7 +48,7 @@ export function createDrive(database: Database): Drive {
 /** Milliseconds that a command waits for another process. */
 export const BUSY_MS = 5_000
 
-/** The steps of a command: each change is a transaction of its own, and waits for the disk. */
+/** Makes the steps of a command: each change is a transaction of its own, and waits for the disk. */
 export function createCommandSteps(database: Database, drive: Drive): Steps {
   async function write<T>(step: () => Step<T>): Promise<T> {
     try {
@@ -65,7 +64,7 @@ export function createCommandSteps(database: Database, drive: Drive): Steps {
 /** Runs the steps of a command alone: any other change by this process is refused meanwhile. */
 export function createAlone(database: Database, drive: Drive): Alone {
   return async (work) => {
-    if (database.inTransaction) throw new Error('another work runs alone')
+    if (database.inTransaction) throw new Error('another command runs alone')
     try {
       database.run(`PRAGMA busy_timeout = ${BUSY_MS}`)
       database.run('BEGIN IMMEDIATE')
@@ -120,7 +119,7 @@ export function createSteps({
   return { read, glance, write }
 }
 
-/** The columns that are true or false, which SQLite keeps as 1 and 0. A name means the same in each table. */
+/** The names of all boolean columns, which SQLite stores as 1 and 0. A name means the same in each table. */
 const FLAGS = new Set(
   Object.values(tables).flatMap((table) =>
     Object.entries(getTableColumns(table)).flatMap(([name, { dataType }]) =>

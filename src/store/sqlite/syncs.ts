@@ -9,16 +9,16 @@ export type Failure = { cause: unknown }
 export type SyncsOptions = {
   /** Makes durable what was committed before the call. Without it, every commit is durable by itself. */
   sync: (() => Promise<void>) | undefined
-  /** Nothing may be trusted after it, what was committed since included. */
+  /** Called when a sync failed, after which nothing may be trusted, not even later commits. */
   onFailed: (cause: unknown) => void
-  /** A sync has returned, and those that it covers are settled. */
+  /** Called when a sync has returned and the commits that it covers are settled. */
   onReturned: () => void
 }
 
 export type Syncs = ReturnType<typeof createSyncs>
 
 export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
-  /** Each waits for one sync, the first for the one under way. */
+  /** Groups that wait for one sync each, the first for the running one. */
   const groups: Synced[][] = []
   let since: number | null = null
   /** The failure of a sync, after which nothing is durable. */
@@ -42,7 +42,7 @@ export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
     const failed = await synced.then(noFailure, (cause: unknown) => ({ cause }))
     // Those before it are durable as well, and nothing is once a sync has failed.
     const settled = groups.splice(0, failed === null ? groups.indexOf(group) + 1 : groups.length)
-    // A later group was told first of the sync that covers both.
+    // A later group has already settled both by the sync that covers them.
     if (failed === null && settled.length === 0) return
     since = groups.length === 0 ? null : performance.now()
     if (failed !== null && failure === null) {

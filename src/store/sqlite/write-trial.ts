@@ -4,22 +4,22 @@
 import { isDomainError, isOutage } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
 
-/** Monitoring waits for the answer. */
+/** The timeout of a trial, because monitoring waits for the answer. */
 const TRIAL_MS = 1_000
 
 export type WriteTrialOptions = {
-  /** Writes something durably. */
+  /** Commits a small change durably. */
   write: () => Promise<void>
   /** When the sync under way began, by `performance.now()`; null while none is. */
   stuckSince: () => number | null
 }
 
 export function createWriteTrial({ write, stuckSince }: WriteTrialOptions) {
-  /** A write failed, and none was tried since. */
+  /** Whether a write failed, without another try since. */
   let isSuspect = false
   let trial: Promise<string | null> | null = null
 
-  /** A refusal by the rules says nothing about the database. */
+  /** Notes a failed write, except a refusal, which says nothing about the database. */
   function noteFailure(cause: unknown): void {
     isSuspect ||= !isDomainError(cause) || isOutage(cause)
   }
@@ -29,8 +29,8 @@ export function createWriteTrial({ write, stuckSince }: WriteTrialOptions) {
   }
 
   /**
-   * Tries to write, if there is a reason. Resolves to why that fails, to follow a colon; null while writes
-   * work.
+   * Tries a write if one failed or hangs. Resolves to the reason of a failure, to follow a colon; null while
+   * writes work.
    */
   async function findProblem(): Promise<string | null> {
     if (!isSuspect && !isStuck()) return null

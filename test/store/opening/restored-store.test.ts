@@ -330,7 +330,7 @@ test('event numbers continue at the time of the restore, so that no earlier one 
   const ask = (after: number | null) => poll({ accountId: owner, tokenId: 1, after, wait: 0, signal })
   const live = await storePush(opened, { ownerId: owner }, { labels: LABELS })
   await view(opened, live)
-  // The first one was told by the restore: nobody had opened a push whose time was over.
+  // The restore added the first event, for a push that expired unopened.
   const told = (await ask(null)).events.map(({ n, type }) => [n, type])
   expect(told).toEqual([
     [at + 1, 'push.expired_unopened'],
@@ -339,7 +339,7 @@ test('event numbers continue at the time of the restore, so that no earlier one 
   expect((await ask(at + 1)).events.map(({ n }) => n)).toEqual([at + 2])
   for (const former of [1, 2, 1_000, at - 1])
     await expect(ask(former)).rejects.toMatchObject({ code: 'gone' })
-  // Accounts that were told nothing before the backup may have been told something after it.
+  // An account without events in the backup may have had events after it.
   const bob = await opened.store.accounts.findAccount('bob@example.org')
   const ofBob = (after: number) => poll({ accountId: bob?.id ?? 0, tokenId: 1, after, wait: 0, signal })
   await expect(ofBob(1)).rejects.toMatchObject({ code: 'gone' })

@@ -56,7 +56,7 @@ postgres.describe('two nodes', () => {
     }
   })
 
-  /** What is left of the account in any table that names one. */
+  /** Lists the rows of the account in every table that names accounts. */
   async function belongings(): Promise<string[]> {
     const tables = await opened.query<{ name: string }>(
       "SELECT table_name AS name FROM information_schema.columns WHERE column_name = 'account_id' ORDER BY 1",

@@ -1,4 +1,4 @@
-// Migrations of PostgreSQL: one node migrates, compatible nodes go on, and what is not ours stays as it is.
+// Migrations of PostgreSQL: one node migrates, compatible nodes keep serving, foreign tables stay unchanged.
 
 import { expect, test } from 'bun:test'
 import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'

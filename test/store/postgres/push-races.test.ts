@@ -29,7 +29,7 @@ const ACTS = [
 ] as const
 type Act = (typeof ACTS)[number]
 
-/** What the database holds of a push, and whether it is consistent. */
+/** The rows of a push in the database, and whether they are consistent. */
 type Facts = {
   id: number
   views: number

@@ -12,7 +12,7 @@ const MIB = 1024 * 1024
 /** Three parts. */
 const LARGE = 12 * MIB
 const PATIENCE = { whole: 60_000, once: 30_000, pause: 10 }
-/** For stores that stall. */
+/** Short timeouts for stores that stall. */
 const LITTLE_PATIENCE = { whole: 5_000, once: 1_500, pause: 10 }
 
 let bucket: TestBucket

@@ -39,9 +39,9 @@ afterEach(() => {
  * Works that are given together are one batch, also where the machine takes longer for the first than a batch
  * may take.
  */
-async function inOneBatch(works: (() => void)[]) {
+async function inOneBatch(steps: (() => void)[]) {
   const clock = spyOn(performance, 'now').mockReturnValue(performance.now())
-  return Promise.allSettled(works.map((work) => commits.transact(work))).finally(() => clock.mockRestore())
+  return Promise.allSettled(steps.map((work) => commits.transact(work))).finally(() => clock.mockRestore())
 }
 
 const write = (text: string) => () => void database.run('INSERT INTO notes (text) VALUES (?)', [text])
@@ -151,14 +151,14 @@ test('idle waits for earlier steps', async () => {
 test.each([
   [2, false],
   [150, true],
-])('%i steps that have waited for long count as overload: %p', async (works, isCrowd) => {
-  const writing = Array.from({ length: works }, () => commits.transact(write('x')))
+])('%i steps that have waited for long count as overload: %p', async (steps, isCrowd) => {
+  const writing = Array.from({ length: steps }, () => commits.transact(write('x')))
   expect(commits.isOverloaded()).toBe(false)
   Bun.sleepSync(300)
   expect(commits.isOverloaded()).toBe(isCrowd)
   expect(notes()).toEqual([])
   // Commits at once, without waiting for the event loop.
   commits.commitOverdue()
-  expect(notes()).toHaveLength(works)
+  expect(notes()).toHaveLength(steps)
   await Promise.all(writing)
 })

@@ -10,7 +10,7 @@ import { openTestStore, storePush } from '../../support/store.ts'
 
 const NEXT = 'ALTER TABLE pushes ADD COLUMN colour TEXT; UPDATE pushes SET colour = kind'
 
-/** As this version leaves it. */
+/** Opens a database with the schema of this version. */
 function openCurrent(): Database {
   const database = new Database(':memory:')
   database.run('PRAGMA foreign_keys = ON')

@@ -10,7 +10,7 @@ import { createGroupCommit, type GroupCommit } from '../../../src/store/sqlite/g
 import { createSyncs } from '../../../src/store/sqlite/syncs.ts'
 import { waitUntil } from '../../support/waiting.ts'
 
-/** Of a log, in bytes. */
+/** The size of a long WAL, in bytes. */
 const LIMIT = 100_000
 
 let folder: string
@@ -39,7 +39,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Runs a work, and notes its name once it has settled. */
+/** Runs a step, and records its name once it has settled. */
 const settled: string[] = []
 beforeEach(() => void settled.splice(0))
 

@@ -14,7 +14,7 @@ import { ANSWER_MS, type Connect, type PostgresSession } from './session.ts'
 
 export type { OnState } from './lanes.ts'
 
-/** `within`: milliseconds for the whole, for work that may take longer than a request. */
+/** `within`: the timeout in milliseconds, for work that may take longer than a request. */
 export type TransactionOptions = { within?: number }
 
 /** Runs work that only reads, outside any transaction. It may run again, on another connection. */
@@ -31,8 +31,8 @@ export type PostgresTransaction = PostgresSession & { send(text: string, values:
 
 /**
  * Runs work in one transaction (READ COMMITTED), and resolves once it is durable. The work may run several
- * times, so it has no effects outside the database. Throws `overloaded` when nothing happened, or when it
- * cannot be known, and `disk_full`.
+ * times, so it has no effects outside the database. Throws `overloaded` when nothing happened or the outcome
+ * is unknown, and `disk_full`.
  */
 export type RunTransaction = <T>(
   work: (session: PostgresTransaction) => Promise<T>,
@@ -43,26 +43,26 @@ export type PostgresDatabase = {
   read: RunRead
   transact: RunTransaction
   count(): DatabaseCounts
-  /** Whether the server has refused changes lately for want of room on its disk. */
+  /** Whether the server has recently refused changes because its disk is full. */
   isFull(): boolean
   close(): Promise<void>
 }
 
 export type DatabaseOptions = {
   connect: Connect
-  /** Most connections at once. */
+  /** The maximum number of connections. */
   connections?: number | undefined
   onState?: OnState | undefined
-  /** Called when the disk of the server begins to be full. */
+  /** Called when the server's disk becomes full. */
   onFull?: () => void
   /** Runs on each new connection before its first use. */
   onConnect?: (session: PostgresSession) => Promise<void>
 }
 
 const CONNECTIONS = 8
-/** A request is answered within 10 s; this is the part that a transaction may take. */
+/** The timeout of a transaction, so that a request is answered within 10 s. */
 const WITHIN_MS = 6000
-/** Reads are mostly followed by something that also takes its time. */
+/** The timeout of a read, which is shorter because more work mostly follows. */
 const READ_WITHIN_MS = 5000
 /** Further attempts after the first one. */
 const RETRIES = 5
@@ -78,7 +78,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
 
   const isFull = () => performance.now() - fullAt < FULL_MS
 
-  /** Retries what failed in passing. */
+  /** Retries work after transient failures. */
   async function persist<T>(within: number, attempt: (patience: LaneTimeouts) => Promise<T>): Promise<T> {
     // Work that may take longer than a request may also take as long on one connection.
     const once = within > WITHIN_MS ? within : ANSWER_MS
@@ -122,7 +122,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
       }),
     )
 
-  /** Counts work when it ends, and how long it took when it succeeded. */
+  /** Counts finished work, and the time of successful work. */
   async function during<T>(kind: 'reads' | 'transactions', work: () => Promise<T>): Promise<T> {
     const begun = performance.now()
     try {
@@ -145,7 +145,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   }
 }
 
-/** Random within a factor of two, so that two nodes do not meet again after the same conflict. */
+/** Returns a pause with jitter, so that two nodes do not repeat the same conflict. */
 function pauseAfter(tries: number): number {
   return FIRST_PAUSE_MS * 2 ** (tries + 1) * (1 + randomKey(1).readUInt8() / 256)
 }

@@ -6,8 +6,8 @@ import { codeOf } from '../../../domain/system-errors.ts'
 import { printableLine } from '../../../text/printable.ts'
 
 /**
- * An error of a statement that no retry mends. `detail` of the server's error is left out, because it holds
- * values of rows.
+ * A permanent failure of a statement. Omits `detail` of the server's error, because it contains values of
+ * rows.
  */
 export class StatementError extends Error {
   override name = 'StatementError'
@@ -20,13 +20,13 @@ export class StatementError extends Error {
   }
 }
 
-/** The SQLSTATE of an error. Empty for an error that the server did not send. */
+/** Returns the SQLSTATE of an error; empty for an error that the server did not send. */
 export function stateOf(cause: unknown): string {
   const state = cause instanceof Error && 'errno' in cause ? String(cause.errno) : ''
   return /^[0-9A-Z]{5}$/.test(state) ? state : ''
 }
 
-/** Whether the connection cannot be used any more, as far as the error tells. */
+/** Returns whether the error means that the connection is unusable. */
 export function endsConnection(cause: unknown): boolean {
   if (cause instanceof Error && 'severity' in cause && /FATAL|PANIC/.test(String(cause.severity))) return true
   const state = stateOf(cause)
@@ -40,7 +40,7 @@ export function endsConnection(cause: unknown): boolean {
  */
 const CONNECTION_STATES = /^(08...|57P0.|25P0[34]|25006|26000|0A000)$/
 
-/** Whether the same work may succeed when it runs again. */
+/** Returns whether a retry may succeed. */
 export function isPassing(cause: unknown): boolean {
   const state = stateOf(cause)
   if (state === '0A000') return cause instanceof Error && cause.message.includes('cached plan')
@@ -57,7 +57,7 @@ const LOST = /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)_|^ECONN|^EPIPE$|^ETIMEDOU
 const PASSING_STATES =
   /^(08...|40001|40P01|23505|23503|55P03|57014|57P0.|25P0[34]|25006|26000|53[03]00|53400)$/
 
-/** Returns the error for the caller after a failure that no retry mends. */
+/** Returns the error for the caller after a permanent failure. */
 export function explainFailure(cause: unknown): unknown {
   const state = stateOf(cause)
   if (state === DISK_FULL)
@@ -77,7 +77,7 @@ const RAISED = /^P0/
 const REFUSED = 'a function or trigger in the database refuses this; the log of PostgreSQL has its words'
 const GRANT = 'Grant the user of --database-url all rights on the tables of Oncebox'
 
-/** Messages of PostgreSQL are shorter. */
+/** The maximum length of a quoted message; those of PostgreSQL are shorter. */
 const MOST_CHARACTERS = 600
 
 /**
@@ -88,10 +88,7 @@ export function serverText(text: string): string {
   return printableLine(text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text)
 }
 
-/**
- * The answer when the database cannot be reached or does not answer in time; also when the outcome is
- * unknown.
- */
+/** Returns the refusal for an unreachable or silent database, or an unknown outcome. */
 export function unavailable(cause: unknown): DomainError {
   const error = new DomainError('overloaded', 'The database does not answer; try again in a moment.', {
     retryAfter: 2,

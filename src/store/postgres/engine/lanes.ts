@@ -7,7 +7,7 @@ import { endsConnection, unavailable } from './failures.ts'
 import { type Connect, type PostgresSession, reserveWithin, sessionOver } from './session.ts'
 
 export type Lane = PostgresSession & {
-  /** Does not wait for what was sent before. Resolves to the tag of the server's answer. */
+  /** Sends a command without waiting for earlier ones. Resolves to the tag of the server's answer. */
   control(command: 'BEGIN' | 'COMMIT' | 'ROLLBACK'): Promise<string>
 }
 
@@ -15,19 +15,20 @@ export type Lane = PostgresSession & {
 export type OnState = (cause: unknown) => void
 
 /**
- * Until when, by performance.now(), work waits for a connection; and how many milliseconds it may take on it.
+ * `end`: until when work waits for a connection, by performance.now(). `once`: its timeout on the connection,
+ * in milliseconds.
  */
 export type LaneTimeouts = { end: number; once: number }
 
 export type LanesOptions = {
   connect: Connect
   max: number
-  /** Runs on each new connection before its first use. When it throws, the connection is not used. */
+  /** Runs on each new connection before its first use. If it throws, the connection is closed. */
   onConnect: (session: PostgresSession) => Promise<void>
   onState: OnState
 }
 
-/** `until`: when it is given up, and Infinity while it is idle. */
+/** `until`: the deadline of its work; Infinity while it is idle. */
 type Open = Lane & { until: number; isOpen: boolean; close(): void }
 type Waiter = { give: (lane: Promise<Open>) => void; end: number }
 
@@ -94,7 +95,7 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions) 
     passOn()
   }
 
-  /** Lets the next waiter open a connection in place of a lost one. */
+  /** Lets the next waiter open a connection that replaces a lost one. */
   function passOn(): void {
     const next = waiting.shift()
     next?.give(acquire(next.end))
@@ -156,7 +157,10 @@ function laneOver(reserved: ReservedSQL, close: () => void): Open {
   }
 }
 
-/** Prepared statements, which the client sends without waiting; those of `unsafe` without parameters wait. */
+/**
+ * Prepared statements, because the client pipelines those; `unsafe` without parameters waits for earlier
+ * statements.
+ */
 const CONTROLS = {
   BEGIN: (reserved: ReservedSQL) => reserved`BEGIN`,
   COMMIT: (reserved: ReservedSQL) => reserved`COMMIT`,

@@ -10,10 +10,7 @@ export type Connect = (max: number, onClose?: () => void) => SQL
 /** The schema that holds the tables. */
 export const SCHEMA = 'oncebox'
 
-/**
- * How long one answer may take, unless the caller says otherwise. The server gives a statement up a little
- * earlier.
- */
+/** The default timeout of an answer. The server cancels a statement a little earlier. */
 export const ANSWER_MS = 3500
 
 /**
@@ -42,8 +39,8 @@ function readNumbers(rows: Record<string, unknown>[]): void {
 }
 
 /**
- * Sent when a connection begins: whatever the server, the user and the address say, the promises rest on
- * these.
+ * Settings of every connection. The promises rest on them, so they override those of the server, the user and
+ * the address.
  */
 const SESSION_SETTINGS = {
   application_name: 'oncebox',
@@ -69,7 +66,7 @@ const SESSION_SETTINGS = {
 /** Options of Bun's client. */
 export const CLIENT_OPTIONS = { connection: SESSION_SETTINGS, bigint: true }
 
-/** Its code is like those of Bun for a connection that was lost. */
+/** A timeout. Its code is like Bun's codes for a lost connection. */
 export class SilenceError extends Error {
   readonly code = 'ERR_POSTGRES_CONNECTION_STALLED'
 
@@ -84,7 +81,7 @@ export function reserveWithin(pool: SQL, milliseconds: number): Promise<Reserved
   })
 }
 
-/** Closes the connection at the end, which also frees its locks. */
+/** Runs work on a connection of its own, whose close also frees its locks. */
 export async function onOwnConnection<T>(connect: Connect, work: (session: SQL) => Promise<T>): Promise<T> {
   const pool = connect(1)
   try {
@@ -104,13 +101,13 @@ export type ServerFacts = {
   fsync: boolean
 }
 
-/** Columns to select. */
+/** The columns of `ServerFacts`, for a SELECT. */
 export const SERVER_FACTS = `current_setting('server_version') AS version, current_setting('server_version_num')::int AS "versionNumber",
     pg_is_in_recovery() AS "isStandby", current_setting('fsync')::bool AS fsync`
 
 const OLDEST_VERSION = 13_00_00
 
-/** Why this server may not keep anything, a sentence each. */
+/** Finds why this server cannot be trusted with data, a sentence each. */
 export function findServerProblems({ version, versionNumber, isStandby, fsync }: ServerFacts): string[] {
   return [
     ...(versionNumber < OLDEST_VERSION

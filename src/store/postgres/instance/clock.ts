@@ -10,18 +10,18 @@ import { HOUR, type Now, SECOND, type Uptime } from '../../../domain/time.ts'
 export type DatabaseTime = { time: number; clockMark: number; clockDoubted: number | null }
 
 export type DatabaseClock = Clock & {
-  /** Call this with the database's clock as soon as it was read. */
+  /** Takes a reading of the database's clock; call it at once. */
   observe(time: number): void
-  /** Takes over what other nodes wrote down: later marks, and that an administrator accepted the clock. */
+  /** Adopts what other nodes stored: later marks, and that an administrator confirmed the clock. */
   learn(stored: Pick<DatabaseTime, 'clockMark' | 'clockDoubted'>): void
 }
 
 export type DatabaseClockOptions = {
-  /** In place of the database's clock; null for that one. */
+  /** Replaces the database's clock; null uses it. */
   systemNow: Now | null
   uptime: Uptime
   first: DatabaseTime
-  /** Accepts the database's clock whatever it says. */
+  /** Trusts the database's clock without a check. */
   accept: boolean
   maxGap: number
   onChange: (doubt: Doubt | null) => void
@@ -51,9 +51,9 @@ export function createDatabaseClock(options: DatabaseClockOptions): DatabaseCloc
 }
 
 /**
- * Each reading arrives some time after it was taken, so the latest of several estimates is the most exact
- * one. The estimates of two nodes differ by the delay of their quickest readings, which is less than the time
- * between two requests of a client. Older readings are forgotten, because clocks drift and are corrected.
+ * Estimates the server's clock. A reading is late by its delay, so the latest of several estimates is the
+ * most exact. The estimates of two nodes differ by their shortest delays, which is less than the time between
+ * two requests of a client. Old readings are dropped, because clocks drift and are corrected.
  */
 function estimateClock(first: number, uptime: Uptime) {
   let kept = { offset: first - uptime(), before: first - uptime(), since: uptime() }

@@ -23,9 +23,9 @@ export type InstanceState = DatabaseTime &
     tag: string
     /** When `expire-all` ran last, in milliseconds since 1970; 0 for never. */
     expiredAllAt: number
-    /** Where it was served last; null when it never was. */
+    /** The cluster and database that served it last; null if it was never served. */
     place: string | null
-    /** Where it is now: other clusters and databases have others. */
+    /** The cluster and database where it is now. */
     here: string
     /** The mark in the asking node's row; null without a row. */
     mark: string | null
@@ -60,7 +60,7 @@ export async function readInstance(
   return state
 }
 
-/** A node that was not seen for so long is taken for dead. */
+/** The time without a heartbeat after which a node counts as dead. */
 const DEAD_MS = MINUTE
 /** How long a dead node stays in the list for operators. */
 const SHOWN_MS = HOUR
@@ -112,14 +112,14 @@ export async function requireAlone(session: PostgresSession): Promise<InstanceSt
   return state
 }
 
-/** Looking for what a removed key has sealed reads all pushes. */
+/** The timeout of entering: looking for rows sealed under a removed key reads all pushes. */
 const ENTER_MS = 10 * MINUTE
 
 export type EnterOptions = {
   keys: Keys
   /** The note in the data folder; null when it was never served. */
   note: NodeNote | null
-  /** The operator says that the database was moved, and not restored. */
+  /** Set by an operator who confirms that the database was moved, not restored. */
   acceptDatabase: boolean
 }
 
@@ -143,7 +143,7 @@ export function enterInstance(
   )
 }
 
-/** Why a node with this note may not serve the database; null when it may. */
+/** Finds why a node with this note may not serve the database; null when it may. */
 export function findRefusal(
   state: Pick<InstanceState, 'tag' | 'expiredAllAt' | 'place' | 'here' | 'mark' | 'copiedTo'>,
   note: NodeNote | null,
@@ -182,8 +182,8 @@ export type NodeKeysOptions = {
 }
 
 /**
- * Reads the key file. Makes one only for an empty database, because a new key opens nothing of another one.
- * Throws `conflict` for a missing file of a database that has keys, and for an empty database that was not.
+ * Reads the key file. Creates one only for an empty database, because a new key opens nothing of another one.
+ * Throws `conflict` for a missing file of a database with keys, and for an emptied database.
  */
 export function readNodeKeys({ connect, keyFile, isNewFolder }: NodeKeysOptions): Promise<Keyring> {
   return onOwnConnection(connect, async (session) => {

@@ -12,8 +12,8 @@ import { CLIENT_OPTIONS, type Connect } from '../engine/session.ts'
 const CONNECT_SECONDS = 10
 
 /**
- * Reads the PEM files of the address once. Throws `conflict` when one cannot be read, or they are of another
- * kind.
+ * Makes a function that connects. Reads the PEM files of the address once; throws `conflict` when one is
+ * unreadable or of another kind.
  */
 export function connectTo(address: DatabaseAddress): Connect {
   const { ca, cert, key } = address.tls

@@ -10,19 +10,19 @@ import { explainUnreachable } from './unreachable.ts'
 export type ReachOptions = {
   address: DatabaseAddress
   connect: Connect
-  /** Milliseconds to go on trying; without it, there is one try. */
+  /** Milliseconds of retries; without it, there is one try. */
   patience?: number
-  /** Told once, when there is something to wait for. */
+  /** Called once, when the wait begins, with the reason. */
   onWait?: (why: string) => void
-  /** Ends the waiting with the next try. */
+  /** Ends the wait before the next try. */
   abandoned?: AbortSignal | undefined
 }
 
 const PAUSE_MS = SECOND / 2
 
 /**
- * Throws `conflict` with a sentence for the operator, at once for what waiting does not mend, such as a wrong
- * password.
+ * Waits for the server. Throws `conflict` with a sentence for the operator: at once for a permanent failure,
+ * such as a wrong password.
  */
 export async function reachServer(options: ReachOptions): Promise<void> {
   const { address, connect, patience = 0, onWait, abandoned } = options

@@ -10,7 +10,7 @@ export type Unreachable = {
   error: DomainError
   /** Whether waiting may help. */
   mayPass: boolean
-  /** Whether it does not run, or cannot be reached, as far as this side can tell. */
+  /** Whether the server seems to be down or unreachable. */
   isAway: boolean
 }
 
@@ -38,7 +38,7 @@ function fill(words: string, { host, user, database, tls }: DatabaseAddress): st
   return words.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '')
 }
 
-/** Certificates that are refused have codes of OpenSSL and Node. */
+/** The codes of OpenSSL and Node for a refused certificate. */
 const CERTIFICATE = '\\S*(CERT|CRL|SIGNATURE|ALTNAME|HOSTNAME|ISSUER)'
 const OF_CLIENT = new RegExp(`^(postgres |ECONN|EPIPE$|ETIMEDOUT$|EPROTO$|${CERTIFICATE})`)
 
@@ -56,7 +56,7 @@ const AWAY: Reasons = {
   '57P03': 'it is starting or stopping. If that takes long, see its log',
 }
 
-/** Waiting may help. */
+/** Reasons after which waiting may help. */
 const PASSING: Reasons = {
   '3F000|42P01':
     'it has no tables of Oncebox any more. See whether they are being restored, and whether the address names the right database; ' +

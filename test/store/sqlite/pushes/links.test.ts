@@ -30,7 +30,7 @@ function open(): void {
   database = openDatabase(join(folder, 'oncebox.db'), { create: true, busyTimeout: 0 })
 }
 
-/** What happens to the links when the process ends and another one starts. */
+/** Reopens the links like another process after the end of this one. */
 function reopen() {
   database.close(true)
   open()
@@ -68,12 +68,12 @@ const range = (from: number, to: number) => Array.from({ length: to - from + 1 }
 const count = (table: string) =>
   database.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n
 
-/** Commits at once; `fails` names the works that fail, by their number. */
+/** Commits at once; `fails` names the steps that fail, by their number. */
 function committing(fails: readonly number[] = []) {
-  let works = 0
+  let steps = 0
   const transact: Transact = async (work) => {
-    works += 1
-    if (fails.includes(works)) throw new Error('no room on the disk')
+    steps += 1
+    if (fails.includes(steps)) throw new Error('no room on the disk')
     return work()
   }
   return transact
@@ -82,10 +82,10 @@ function committing(fails: readonly number[] = []) {
 /** Until nothing is being filed any more. */
 async function file(
   links: ReturnType<typeof openLinks>,
-  works: number,
+  steps: number,
   transact = committing(),
 ): Promise<void> {
-  links.noteCommitted(works, transact)
+  links.noteCommitted(steps, transact)
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
 }
 
@@ -109,10 +109,10 @@ test('new links wait in memory until there are many, and are filed together', as
 test('links that are added during a filing are found, and filed the next time', async () => {
   const links = openLinks(database, MOST)
   addPushes(1, 30)
-  let works = 0
+  let steps = 0
   links.noteCommitted(30, async (work) => {
-    works += 1
-    if (works === 8) addPushes(31, 60)
+    steps += 1
+    if (steps === 8) addPushes(31, 60)
     return work()
   })
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
@@ -234,11 +234,11 @@ test('a push that a command deletes beside the server leaves no link in the inde
   const command = openDatabase(join(folder, 'oncebox.db'), { create: false, busyTimeout: 0 })
   const remove = command.prepare('DELETE FROM pushes WHERE id = ?')
   remove.run(3)
-  let works = 0
+  let steps = 0
   links.noteCommitted(40, async (work) => {
-    works += 1
+    steps += 1
     // Between two parts: some of these are filed already.
-    if (works === 8) for (const id of range(10, 20)) remove.run(id)
+    if (steps === 8) for (const id of range(10, 20)) remove.run(id)
     return work()
   })
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
