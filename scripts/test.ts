@@ -1,18 +1,14 @@
-// Runs the tests in their phases: `npm test`; `npm run test:slow`, `npm run test:quick`; or all of them, with
-// `all`. Other arguments are handed on to Bun, such as `npm run test:quick -- -t purge`. The end is a table
-// of what was skipped for want of a program.
+// Runs the tests in their phases: `npm test`, `npm run test:slow` or `npm run test:quick`. Other arguments are
+// passed to Bun, such as `npm run test:quick -- -t purge`. The end is a table of the tests that were skipped
+// because a program is missing.
 
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFastFolder } from './fast-folder.ts'
 import { createSkips } from './skips.ts'
-import { BY_THEMSELVES, commandOf, LONG, type Phase, QUICK, SIDE_BY_SIDE, WHOLE } from './tests.ts'
+import { BY_THEMSELVES, commandOf, LONG, type Phase, QUICK, SIDE_BY_SIDE } from './tests.ts'
 
-const PLANS: Record<string, readonly Phase[]> = {
-  quick: [QUICK],
-  slow: [LONG],
-  all: [QUICK, WHOLE, BY_THEMSELVES],
-}
+const PLANS: Record<string, readonly Phase[]> = { quick: [QUICK], slow: [LONG] }
 const EVERY_DAY = [QUICK, SIDE_BY_SIDE, BY_THEMSELVES]
 
 const [word = '', ...rest] = process.argv.slice(2)
