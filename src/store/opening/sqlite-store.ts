@@ -11,6 +11,7 @@ import { lockFolder } from '../folder/folder-lock.ts'
 import { isReadableByOthers, readKeyring, removeLeftKeys } from '../folder/key-file.ts'
 import { explainFailure, isBusy, isFull } from '../folder/sqlite-failures.ts'
 import { enterKeys, refuseCopied } from '../instance.ts'
+import { countEventsFrom } from '../notices/events.ts'
 import { truncateLog } from '../sqlite/checkpoint.ts'
 import { openDatabase, requireIntact } from '../sqlite/database.ts'
 import { arrive, requireHome, takeLog } from '../sqlite/home.ts'
@@ -62,8 +63,8 @@ async function verify(opening: FolderStoreParts, isLogLost: boolean): Promise<st
   requireIntact(database)
   const version = schemaVersion(database)
   if (version === 0) refuseBereft(folder)
-  else if (version <= MIGRATIONS.length && options.isServer)
-    await requireHome(database, { ...options, folder, isLogLost })
+  const isServed = version > 0 && version <= MIGRATIONS.length && options.isServer
+  const isMoved = isServed && (await requireHome(database, { ...options, folder, isLogLost }))
   const isOld = version > 0 && version < MIGRATIONS.length
   const now = options.clock.systemNow()
   const copy = isOld ? copyBeforeMigration({ ...options, now, folder, version }) : null
@@ -74,6 +75,8 @@ async function verify(opening: FolderStoreParts, isLogLost: boolean): Promise<st
   // Before what this start writes, which is then moved into the database only once.
   emptyLogOfLastProcess(database)
   drive(enterKeys(keys))
+  // It may have been put back, and have given fewer numbers than clients know.
+  if (isMoved) drive(countEventsFrom(now))
   if (options.isServer) await settle(opening)
   return copy
 }

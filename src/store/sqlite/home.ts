@@ -41,21 +41,22 @@ export type RequireHomeOptions = {
 
 /**
  * Throws `conflict` for a moved or copied folder, unless that is accepted, which logs a warning about the
- * consequences.
+ * consequences. Returns whether it was moved.
  */
-export async function requireHome(database: Database, options: RequireHomeOptions): Promise<void> {
+export async function requireHome(database: Database, options: RequireHomeOptions): Promise<boolean> {
   const { folder, acceptMove, onWarning } = options
   const move = await findMove(database, options)
   if (move === null) {
     if (acceptMove)
       onWarning('--accept-move was not needed at this start: leave it out, or a copy will not be noticed.')
-    return
+    return false
   }
   if (!acceptMove) throw conflict(`${refusalOf(folder, move)} ${REMEDY}`)
   onWarning(
     `--accept-move: ${folder.path} is served from here now. ${move.why} Whatever was read, expired or deleted since can be opened ` +
       'here again. Never start the original again.',
   )
+  return true
 }
 
 type Home = { mark: string; path: string }

@@ -22,7 +22,7 @@ import { openFolderDatabase } from '../../../src/store/opening/folder-database.t
 import { buildChild } from '../../support/built-child.ts'
 import { createTestClock } from '../../support/instance.ts'
 import { needs } from '../../support/needs.ts'
-import { openTestStore, storePush } from '../../support/store.ts'
+import { openTestStore, storePush, view } from '../../support/store.ts'
 
 let program = ''
 let room = ''
@@ -264,6 +264,27 @@ test('a command or a refused start that checkpoints the WAL of a killed server i
   await expect(serve({ clock: createTestClock(0) })).rejects.toThrow('--accept-clock')
   expect(existsSync(join(data, 'oncebox.db-wal'))).toBeFalse()
   expect(await serve()).toBe('')
+})
+
+test('a cursor from before a folder was put back skips no event once that is accepted', async () => {
+  const labels = { urlToken: Buffer.alloc(30), name: null, note: null }
+  const tellOne = async (options: Options, after: number) => {
+    const opened = await openTestStore({ dataDir: data, onWarning: () => undefined, ...options })
+    const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: true }
+    const { id } =
+      (await opened.store.accounts.findAccount(account.email)) ??
+      (await opened.store.accounts.addAccount(account))
+    await view(opened, await storePush(opened, { ownerId: id }, { labels }))
+    const range = await opened.store.events.listEvents({ accountId: id, after })
+    await opened.store.close()
+    return range
+  }
+  await tellOne({}, 0)
+  copy(data, at('copy'))
+  await tellOne({}, 0)
+  const { last: cursor } = await tellOne({}, 0)
+  const { events } = await tellOne({ dataDir: at('copy'), acceptMove: true }, cursor)
+  expect(events.map(({ type }) => type)).toEqual(['push.opened'])
 })
 
 test('a command neither checks nor creates a mark', async () => {
