@@ -137,6 +137,7 @@ check(
   async () => {
     const { exitCode, stdout } = Bun.spawnSync([
       'lintian',
+      '-I',
       '--fail-on',
       'error,warning',
       fileOf(`deb-${HERE}`),
