@@ -3,10 +3,21 @@
 
 import { AUDIT_KINDS } from '../domain/audit.ts'
 import { EVENT_TYPES } from '../domain/events.ts'
+import { END_TO_END_RULES, type EndToEndRule } from '../domain/new-push.ts'
 import { type DeliveryError, EXPLAINED, WEBHOOK_FORMATS } from '../domain/outbox.ts'
 import { type Static, Type } from '../http/intake/members.ts'
 import { URL_TOKEN } from './parameters.ts'
 import { closed, count, flag, kind, listOf, nullable, text, time, uri } from './schemas.ts'
+
+const endToEnd = {
+  end_to_end: Type.Optional(flag('true for a push that its sender encrypted with age; not there otherwise.')),
+  key_check: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]{8}$',
+      description: 'The first 4 bytes of SHA-256 of the recipient whose key stands in the link.',
+    }),
+  ),
+}
 
 const push = {
   url_token: Type.String({ ...URL_TOKEN, description: 'Addresses the push in paths.' }),
@@ -27,6 +38,7 @@ const push = {
   retrieval_step: flag('Whether recipients are told first that opening uses up a view.'),
   passphrase: nullable(text('Always null: a passphrase is never given back.')),
   passphrase_required: Type.Boolean(),
+  ...endToEnd,
 }
 
 const labels = {
@@ -186,6 +198,7 @@ export const ANSWERS = {
       url: uri('The secret link.'),
       expired: flag('Whether it can no longer be opened.'),
       passphrase_required: Type.Boolean(),
+      ...endToEnd,
     },
     'The link of a push, and what its page tells: whether it has expired, and whether it needs a passphrase.',
   ),
@@ -210,6 +223,11 @@ export const ANSWERS = {
           requests: flag('Requests for secrets.'),
           events: flag('Events of an account.'),
           webhooks: flag('Webhooks of an account; false where the operator lists no host for them.'),
+          end_to_end: Type.Unsafe<EndToEndRule>({
+            type: 'string',
+            enum: [...END_TO_END_RULES],
+            description: 'Whether pushes may be end-to-end, as the setting --end-to-end says.',
+          }),
           mail: flag('Links of pushes by mail; false where the operator names no mail server.'),
           policies: Type.Object(
             {

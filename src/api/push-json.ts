@@ -2,7 +2,7 @@
 
 import type { AuditEntry } from '../domain/audit.ts'
 import type { FileFacts } from '../domain/files.ts'
-import { daysRemaining, isExpired, viewsRemaining } from '../domain/push.ts'
+import { daysRemaining, isExpired, type Push, viewsRemaining } from '../domain/push.ts'
 import { formatTime } from '../domain/time.ts'
 import { FILES, PREVIOUS_FAMILIES, secretLink } from '../http/urls.ts'
 import type { CreatedPush } from '../pushes/create-push.ts'
@@ -34,6 +34,7 @@ function presentPush({ push, urlToken }: LinkedPush, { baseUrl, now }: PresentOp
     retrieval_step: push.retrievalStep,
     passphrase: null,
     passphrase_required: push.passphraseRequired,
+    ...presentEndToEnd(push),
   }
 }
 
@@ -46,7 +47,14 @@ export function presentPreview(
     url: secretLink({ push, urlToken }, options.baseUrl),
     expired: isExpired(push, options.now),
     passphrase_required: push.passphraseRequired,
+    ...presentEndToEnd(push),
   }
+}
+
+/** The members that only an end-to-end push has. */
+function presentEndToEnd({ encryptedBy, keyCheck }: Push) {
+  if (encryptedBy !== 'sender') return null
+  return keyCheck === null ? { end_to_end: true } : { end_to_end: true, key_check: keyCheck }
 }
 
 /** Presents the answer to a create: with name and note, never with the payload. */

@@ -151,7 +151,7 @@ export function createPushEndpoints(options: {
   /** Reads the body last, as `edit` does. */
   async function notify({ exchange, viewer, params }: ApiRequest): Promise<Response> {
     const urlToken = readUrlToken({ params })
-    const mailed = await pushes.notify(urlToken, viewer, () => readLinkMail(exchange, viewer))
+    const mailed = await pushes.notify(urlToken, viewer, (push) => readLinkMail(exchange, viewer, push))
     return answerJson(200, { url: secretLink(mailed, exchange.baseUrl) })
   }
 

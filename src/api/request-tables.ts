@@ -2,8 +2,8 @@
 
 import { MAX_QR_CHARACTERS, type PushLimits } from '../domain/new-push.ts'
 import { type TSchema, Type } from '../http/intake/members.ts'
-import { createEditTable } from '../http/intake/push-edit.ts'
-import { createMailTable, createPushTable } from '../http/intake/push-input.ts'
+import { createEditTable, createLinkMailTable } from '../http/intake/push-edit.ts'
+import { createPushTable } from '../http/intake/push-input.ts'
 import { createAnswerTable } from '../http/intake/receiving.ts'
 import { createRequestTable } from '../http/intake/request-input.ts'
 import { createWebhookTable } from '../http/intake/webhook-input.ts'
@@ -51,7 +51,7 @@ const BODIES = {
     example: { name: 'VPN for Cleo', expire_after_views: 1 },
   },
   LinkMail: {
-    ...{ wrapper: 'push', tableOf: createMailTable, waysTo: () => [{ notify_emails_to: someText() }] },
+    ...{ wrapper: 'push', tableOf: createLinkMailTable, waysTo: () => [{ notify_emails_to: someText() }] },
     example: { notify_emails_to: 'ann@example.org, bob@example.org', notify_emails_to_locale: 'de' },
   },
   Answer: {

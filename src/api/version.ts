@@ -34,7 +34,14 @@ export function presentVersion(facts: VersionFacts): AnswerBody<'Version'> {
       },
       requests: { enabled: false },
     },
-    extensions: { requests: true, events: true, webhooks, mail: limits.mail, policies },
+    extensions: {
+      requests: true,
+      events: true,
+      webhooks,
+      mail: limits.mail,
+      end_to_end: limits.endToEnd,
+      policies,
+    },
     limits: {
       payload_bytes: limits.payloadBytes,
       file_bytes: limits.fileBytes,

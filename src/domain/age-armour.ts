@@ -3,6 +3,10 @@
 /** The first line of an age file, with its line feed. */
 export const AGE_INTRO = 'age-encryption.org/v1\n'
 
+export function beginsAsAge(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, AGE_INTRO.length)).toString('latin1') === AGE_INTRO
+}
+
 const BEGIN = '-----BEGIN AGE ENCRYPTED FILE-----\n'
 const END = '\n-----END AGE ENCRYPTED FILE-----'
 /** A header: stanzas with their bodies, and a MAC (C2SP, age.md). */

@@ -4,10 +4,14 @@ import { hasMoreBytes, hasMoreCharacters } from '../text/text-length.ts'
 import { isWebAddress } from '../text/web-address.ts'
 import type { Language } from './language.ts'
 import type { Problem } from './problems.ts'
-import type { PushKind } from './push.ts'
+import type { AgeSealer, PushKind } from './push.ts'
 import { DAY, HOUR, MINUTE } from './time.ts'
 
 export type Range = { min: number; max: number; default: number }
+
+/** Whether pushes may be end-to-end; `default`: offered, and chosen in the form unless its sender changes it. */
+export const END_TO_END_RULES = ['offered', 'default', 'required', 'off'] as const
+export type EndToEndRule = (typeof END_TO_END_RULES)[number]
 
 /** The instance's limits and defaults, published by `GET /version`. */
 export type PushLimits = {
@@ -27,6 +31,7 @@ export type PushLimits = {
   kinds: ReadonlySet<PushKind>
   /** Whether the server can send links by mail. */
   mail: boolean
+  endToEnd: EndToEndRule
 }
 
 /** Returns the limits of a push that somebody without an account creates. */
@@ -51,6 +56,8 @@ export type NewPush = {
   deletableByViewer: boolean | null
   retrievalStep: boolean
   showsSender: boolean
+  encryptedBy: AgeSealer | null
+  keyCheck: string | null
   /** The recipients of the link by mail and their language; null without recipients. */
   mail: LinkMail | null
 }

@@ -8,6 +8,12 @@ export type PushKind = 'text' | 'file' | 'url' | 'qr'
 
 export const PUSH_KINDS: readonly PushKind[] = ['text', 'file', 'url', 'qr']
 
+/**
+ * Who encrypted a push with age: its sender, which makes it end-to-end, or this server, for the owner of the
+ * request that it answers.
+ */
+export type AgeSealer = 'sender' | 'server'
+
 /** Counts of wrong passphrases: in the window of a minute that began at `wrongTriesSince`, and in all. */
 export type WrongTries = {
   wrongTries: number
@@ -35,6 +41,10 @@ export type Push = WrongTries & {
   /** Whether recipients see the address of the owner's account, while the server allows that. */
   showsSender: boolean
   passphraseRequired: boolean
+  /** Null for a push that age has not encrypted. */
+  encryptedBy: AgeSealer | null
+  /** The digits by which a recipient's program checks the key in the link; null if there is none. */
+  keyCheck: string | null
   /** Whether too many wrong passphrases in all have expired or locked the push. */
   triesSpent: boolean
   expiredOn: number | null
@@ -59,6 +69,11 @@ export function daysRemaining(push: Push, now: number): number {
 /** Whether a push is expired, including one whose expiry is not recorded yet. */
 export function isExpired(push: Push, now: number): boolean {
   return push.expiredOn !== null || push.expiresAt <= now
+}
+
+/** Whether its sender encrypted it, so that this server can't read it. */
+export function isEndToEnd({ encryptedBy }: Pick<Push, 'encryptedBy'>): boolean {
+  return encryptedBy === 'sender'
 }
 
 /** Whether a push was created more than a day in the future, while the clock was ahead. */

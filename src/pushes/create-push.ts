@@ -153,6 +153,7 @@ function begin(wanted: NewPush, ownerId: number | null, now: number): Push {
     ...{ kind, ownerId, createdAt: now, updatedAt: now, expiresAt: now + wanted.lifetime },
     ...{ expireAfterDays, expireAfterViews, deletableByViewer, retrievalStep, showsSender },
     passphraseRequired: wanted.passphrase !== null,
+    ...{ encryptedBy: wanted.encryptedBy, keyCheck: wanted.keyCheck },
     wrongTriesSince: now,
   }
 }

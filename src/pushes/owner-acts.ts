@@ -9,7 +9,7 @@ import { type DomainError, invalidFields, notFound, nullIfMissing } from '../dom
 import type { LinkMail } from '../domain/new-push.ts'
 import type { Now } from '../domain/time.ts'
 import type { Store } from '../store/contract.ts'
-import type { EditToPush } from '../store/pushes-contract.ts'
+import type { EditToPush, StoredPush } from '../store/pushes-contract.ts'
 import { type LabelContext, type Labels, openLabels, placeOfPush, sealLabel } from './labels.ts'
 import type { LinkMails } from './link-mails.ts'
 import type { LabelledPush, LinkedPush } from './owner-lists.ts'
@@ -27,7 +27,7 @@ type Options = {
 }
 
 type ReadEdit = () => WantedEdit | Promise<WantedEdit>
-type ReadMail = () => Promise<LinkMail>
+type ReadMail = (push: StoredPush) => Promise<LinkMail>
 
 export function createOwnerActs({ store, keyring, finder, linkMails, now }: Options) {
   /**
@@ -61,7 +61,7 @@ export function createOwnerActs({ store, keyring, finder, linkMails, now }: Opti
     const { push, account } = await finder.getOwn(urlToken, viewer, 'send its link')
     const { visit } = viewer
     const sending = { urlToken, account, address: visit.ip, push }
-    return linkMails(await read(), sending, async (mails) => {
+    return linkMails(await read(push), sending, async (mails) => {
       const mailed = await store.pushes.mailLink({ id: push.id, ownerId: account.id, mails, visit })
       if (mailed === null) throw notFound()
       if (mailed.outcome === 'ended') throw invalidFields({ notify_emails_to: [{ code: 'link_ended' }] })

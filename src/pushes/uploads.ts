@@ -3,9 +3,22 @@
 import { createDigest } from '../crypto/digest.ts'
 import { newDataKey } from '../crypto/push-secrets.ts'
 import { randomBase32 } from '../crypto/random.ts'
-import { deriveFileKey, sealStream } from '../crypto/sealed-stream.ts'
-import { DomainError, invalidFields } from '../domain/errors.ts'
-import { cleanFilename, MAX_FILENAME_CHARACTERS, type StoredFile, safeContentType } from '../domain/files.ts'
+import {
+  deriveFileKey,
+  openSegment,
+  sealStream,
+  segmentCount,
+  segmentPosition,
+} from '../crypto/sealed-stream.ts'
+import { AGE_INTRO, beginsAsAge } from '../domain/age-armour.ts'
+import { DamageError, DomainError, invalidFields } from '../domain/errors.ts'
+import {
+  ANY_TYPE,
+  cleanFilename,
+  MAX_FILENAME_CHARACTERS,
+  type StoredFile,
+  safeContentType,
+} from '../domain/files.ts'
 import type { PushLimits } from '../domain/new-push.ts'
 import type { Store } from '../store/contract.ts'
 import { hasMoreCharacters } from '../text/text-length.ts'
@@ -14,7 +27,16 @@ import type { Relieve } from './relief.ts'
 /** The fingerprint of a file as sent; `sha256` is that of its content, in hex. */
 export type FilePrint = { filename: string; contentType: string; size: number; sha256: string }
 
-type ReceivedFile = { id: string; isKept: boolean; file: StoredFile | null; print: FilePrint | null }
+type ReceivedFile = {
+  id: string
+  isKept: boolean
+  file: StoredFile | null
+  print: FilePrint | null
+  /** Whether its content is an age file. */
+  isAge: boolean
+  /** Whether it is stored as it arrived, and not encrypted. */
+  isRaw: boolean
+}
 
 type Measure = { size: number; digest: Bun.CryptoHasher | null }
 
@@ -25,6 +47,8 @@ export type EncryptFile = (file: IncomingFile, n: number) => IncomingFile
 
 /** Returns whether it has entered the file in the store. */
 type EnterFile = (fileId: string) => Promise<boolean>
+
+type Arrival = { arriving: IncomingFile; n: number; enter?: EnterFile | undefined }
 
 type BeginOptions = { isFingerprinted?: boolean; encrypt?: EncryptFile | null }
 
@@ -53,6 +77,7 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
   function begin({ isFingerprinted = false, encrypt = null }: BeginOptions = {}) {
     const dataKey = newDataKey()
     let isKept = true
+    let isEndToEnd: boolean | null = null
     // Files in the order of their beginning. A small file may end before a larger one that began earlier.
     const begun: ReceivedFile[] = []
 
@@ -64,28 +89,89 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
       const name = checkName(filename)
       if (begun.length >= limits.files)
         throw invalidFields({ files: [{ code: 'too_many_files', limit: limits.files }] })
-      const entry: ReceivedFile = { id: randomBase32(ID_CHARACTERS), isKept, file: null, print: null }
+      const id = randomBase32(ID_CHARACTERS)
+      const entry: ReceivedFile = { id, isKept, file: null, print: null, isAge: false, isRaw: true }
       begun.push(entry)
-      const { id } = entry
       const counted = { size: 0, digest: isFingerprinted ? createDigest() : null }
       const arriving = { filename: name, contentType, content: count(content, counted) }
-      const sealing = isKept && encrypt !== null ? encrypt(arriving, begun.length) : null
-      const sealed = { size: 0 }
-      const kept = sealing === null ? arriving.content : measure(sealing.content, sealed)
+      await storeAs(entry, { arriving, n: begun.length, enter })
+      entry.print = { filename, contentType, size: counted.size, sha256: counted.digest?.digest('hex') ?? '' }
+    }
+
+    /** Stores a file as it arrives, encrypted if this upload encrypts. */
+    async function storeAs(entry: ReceivedFile, { arriving, n, enter }: Arrival): Promise<void> {
+      let stored = arriving
+      let size = 0
+      async function* kept() {
+        const { first, rest } = await lookInto(arriving.content)
+        entry.isAge = beginsAsAge(first)
+        if (isEndToEnd === true && !entry.isAge) throw notEncrypted()
+        // Its sender may still say that it is end-to-end: `settle` decides.
+        entry.isRaw = !entry.isKept || encrypt === null || (entry.isAge && isEndToEnd !== false)
+        const passed = { ...arriving, content: rest }
+        stored = entry.isRaw || encrypt === null ? passed : encrypt(passed, n)
+        for await (const chunk of stored.content) {
+          size += chunk.length
+          yield chunk
+        }
+      }
       running += 1
-      await (isKept ? keep(id, kept, enter) : drain(kept)).finally(() => {
+      await (entry.isKept ? keep(entry.id, kept(), enter) : drain(kept())).finally(() => {
         running -= 1
       })
-      const { filename: keptName, contentType: keptType } = sealing ?? arriving
-      const { size } = sealing === null ? counted : sealed
-      entry.file = { id, filename: keptName, contentType: safeContentType(keptType), size }
-      entry.print = { filename, contentType, size: counted.size, sha256: counted.digest?.digest('hex') ?? '' }
+      const { filename, contentType } = stored
+      entry.file = { id: entry.id, filename, contentType: safeContentType(contentType), size }
     }
 
     async function keep(id: string, content: AsyncIterable<Uint8Array>, enter?: EnterFile): Promise<void> {
       await store.freeSpace.require()
       const isEntered = await enter?.(id)
       await store.files.keepFile(id, sealStream(content, { id, key: deriveFileKey(dataKey, id) }), isEntered)
+    }
+
+    /** Notes whether the files are end-to-end. Until then their contents decide what may be stored. */
+    function expect(said: boolean): void {
+      isEndToEnd = said
+    }
+
+    /**
+     * Settles whether the files are end-to-end, once all have arrived: then each gets its number as its name.
+     * Throws `invalid` unless each is an age file. Encrypts age files that only might have been end-to-end.
+     */
+    async function settle(said: boolean): Promise<void> {
+      isEndToEnd = said
+      if (said && begun.some(({ isAge }) => !isAge)) throw notEncrypted()
+      for (const [index, entry] of begun.entries()) {
+        const { file } = entry
+        if (file === null) continue
+        if (said) entry.file = { ...file, filename: `${index + 1}.age`, contentType: ANY_TYPE }
+        else if (encrypt !== null && entry.isRaw && entry.isKept) await sealAgain(entry, file, index + 1)
+      }
+    }
+
+    async function sealAgain(entry: ReceivedFile, file: StoredFile, n: number): Promise<void> {
+      const { id } = entry
+      entry.id = randomBase32(ID_CHARACTERS)
+      await storeAs(entry, { arriving: { ...file, content: readBack(file) }, n }).finally(() =>
+        store.files.giveUpFile(id),
+      )
+    }
+
+    async function* readBack({ id, size }: StoredFile): AsyncGenerator<Uint8Array> {
+      const opened = await store.files.open(id)
+      if (opened === null) throw damaged(id)
+      const last = segmentCount(size) - 1
+      const sealed = { id, key: deriveFileKey(dataKey, id) }
+      try {
+        for (let index = 0; index <= last; index += 1) {
+          const bytes = await opened.read(segmentPosition(index, size))
+          const plain = openSegment(bytes, sealed, { index, isLast: index === last })
+          if (plain === null) throw damaged(id)
+          yield plain
+        }
+      } finally {
+        await opened.close()
+      }
     }
 
     function listFiles(): StoredFile[] {
@@ -122,17 +208,26 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
       isKept = false
     }
 
-    return { dataKey, listFiles, listPrints, add, compareOnly, discard }
+    return { dataKey, listFiles, listPrints, add, expect, settle, compareOnly, discard }
   }
 
   return { begin, countRunning: () => running }
 }
 
-async function* measure(content: AsyncIterable<Uint8Array>, measured: { size: number }) {
-  for await (const chunk of content) {
-    measured.size += chunk.length
-    yield chunk
+/** Reads the first bytes, as many as the first line of an age file has. `rest` begins with them. */
+async function lookInto(content: AsyncIterable<Uint8Array>) {
+  const pieces = content[Symbol.asyncIterator]()
+  let first: Uint8Array = Buffer.alloc(0)
+  while (first.length < AGE_INTRO.length) {
+    const { done, value } = await pieces.next()
+    if (done === true) break
+    first = first.length === 0 ? value : Buffer.concat([first, value])
   }
+  async function* all() {
+    if (first.length > 0) yield first
+    yield* { [Symbol.asyncIterator]: () => pieces }
+  }
+  return { first, rest: all() }
 }
 
 async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
@@ -143,6 +238,14 @@ function checkName(filename: string): string {
   const name = cleanFilename(filename)
   if (!hasMoreCharacters(name, MAX_FILENAME_CHARACTERS)) return name
   throw invalidFields({ files: [{ code: 'filename_too_long', limit: MAX_FILENAME_CHARACTERS }] })
+}
+
+function notEncrypted(): DomainError {
+  return invalidFields({ files: [{ code: 'not_encrypted_list' }] })
+}
+
+function damaged(id: string): DamageError {
+  return new DamageError(`the file ${id} of an upload`)
 }
 
 function tooLarge(bytes: number): DomainError {

@@ -124,13 +124,14 @@ export function createBeginAnswer(options: AnsweringOptions) {
      * Creates the push of an admitted answer. Throws `gone` if the request has ended meanwhile, and what
      * creating a push throws.
      */
-    async function complete(payload: string): Promise<void> {
+    async function complete({ payload, isEndToEnd }: ReceivedAnswer): Promise<void> {
+      const encryptedBy = isEndToEnd ? 'sender' : recipient === null ? null : 'server'
       const answered: RequestAnswer = {
         ...{ requestId: id, urlToken, ownerId: request.accountId, reservation: await reserving },
-        encrypt: recipient === null ? null : (text) => encryptText(recipient, text),
+        encrypt: isEndToEnd || recipient === null ? null : (text) => encryptText(recipient, text),
       }
       const { name } = openTexts(request, keyring)
-      const wanted = pushOf({ name, payload, files: upload.listFiles().length }, limits)
+      const wanted = pushOf({ name, payload, files: upload.listFiles().length, encryptedBy }, limits)
       await pushes.create(wanted, { viewer, upload, attempt, answer: answered })
       isCompleted = true
     }
@@ -181,6 +182,8 @@ export function createBeginAnswer(options: AnsweringOptions) {
   return begin
 }
 
+export type ReceivedAnswer = { payload: string; isEndToEnd: boolean }
+
 type Try = { urlToken: string; passphrase: string | null; ip: string }
 
 type AnswerStart = {
@@ -191,16 +194,16 @@ type AnswerStart = {
   isRepeat: boolean
 }
 
+type AnswerToPush = Pick<NewPush, 'name' | 'payload' | 'encryptedBy'> & { files: number }
+
 /** Makes a new push with the defaults of this instance, named like the request. */
-function pushOf(
-  { name, payload, files }: { name: string; payload: string; files: number },
-  limits: PushLimits,
-): NewPush {
+function pushOf({ name, payload, files, encryptedBy }: AnswerToPush, limits: PushLimits): NewPush {
   const { days, views, deletableByViewer, retrievalStep } = limits
   return {
     ...{ kind: files > 0 ? 'file' : 'text', payload, name, note: '', passphrase: null, mail: null },
     ...decideLifetime({ days: null, duration: null }, days),
     ...{ expireAfterViews: views.default, deletableByViewer, retrievalStep, showsSender: false },
+    ...{ encryptedBy, keyCheck: null },
   }
 }
 

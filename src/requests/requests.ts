@@ -5,7 +5,7 @@ import { isUrlToken, newUrlToken } from '../crypto/url-token.ts'
 import type { Account } from '../domain/account.ts'
 import { PAGE_SIZE } from '../domain/audit.ts'
 import { keepIntact } from '../domain/damage.ts'
-import { notFound } from '../domain/errors.ts'
+import { invalidFields, notFound } from '../domain/errors.ts'
 import { isOver, type NewRequest, type SecretRequest } from '../domain/requests.ts'
 import type { Store } from '../store/contract.ts'
 import type { StoredRequest } from '../store/requests-contract.ts'
@@ -39,14 +39,16 @@ export type RequestsOptions = Omit<AnsweringOptions, 'find'> & {
 }
 
 export function createRequests(options: RequestsOptions) {
-  const { store, keyring, passphrases, now, log } = options
+  const { store, keyring, passphrases, limits, now, log } = options
 
   /**
-   * Throws `invalid` for a recipient key that cannot encrypt, and `unauthenticated` for a removed account.
+   * Throws `invalid` for a recipient key that cannot encrypt or is missing where it is required, and `unauthenticated` for a removed account.
    */
   async function create(account: Account, { wanted, address }: Creation): Promise<OwnRequest> {
     const recipient = wanted.recipient ?? (await findRecipient(account))
     if (recipient !== null) await requireRecipient(recipient)
+    else if (limits.endToEnd === 'required')
+      throw invalidFields({ recipient: [{ code: 'recipient_required' }] })
     const passphrase =
       wanted.passphrase === null ? null : await passphrases.derive(wanted.passphrase, address)
     const verifier = passphrase === null ? '' : verifierOf(passphrase.key)

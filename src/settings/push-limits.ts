@@ -35,6 +35,7 @@ export function pushLimitsOf(config: Config): PushLimits {
     viewsAnonymous: config.maxViewsAnonymous,
     kinds: new Set(kinds),
     mail: config.smtpUrl !== null,
+    endToEnd: config.endToEnd,
   }
 }
 

@@ -8,7 +8,7 @@ import type { AuditKind } from '../domain/audit.ts'
 import type { EventType } from '../domain/events.ts'
 import type { Language } from '../domain/language.ts'
 import type { DeliveryError, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
-import type { PushKind } from '../domain/push.ts'
+import type { AgeSealer, PushKind } from '../domain/push.ts'
 import { LAST_TIME } from '../domain/time.ts'
 
 /**
@@ -276,6 +276,11 @@ export const pushes = sqliteTable(
     /** Whether a restore of the server expired the push, since no backup holds what opens it. */
     lost: flag('lost').notNull(),
     files: count('files').notNull(),
+    /** Who encrypted it with age. */
+    encryptedBy: text('encrypted_by', {
+      check: "encrypted_by = 'sender' OR encrypted_by = 'server'",
+    }).$type<AgeSealer>(),
+    keyCheck: text('key_check', { check: 'length(key_check) = 8' }),
   },
   () => [rule('NOT (deleted OR lost) OR expired_on IS NOT NULL')],
 )

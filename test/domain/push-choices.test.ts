@@ -14,6 +14,7 @@ const LIMITS: PushLimits = {
   retrievalStep: true,
   deletableByViewer: true,
   showSender: false,
+  endToEnd: 'offered',
   mail: false,
   requirePassphrase: false,
   viewsAnonymous: null,

@@ -52,6 +52,7 @@ test('without anything given, every setting has its default', () => {
     anonymousAccess: true,
     signups: false,
     showSender: false,
+    endToEnd: 'offered',
     files: true,
     urlPushes: true,
     qrPushes: true,

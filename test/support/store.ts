@@ -89,6 +89,8 @@ export function examplePush(now: number, changes: Partial<Push> = {}): Push {
     retrievalStep: true,
     showsSender: true,
     passphraseRequired: false,
+    encryptedBy: null,
+    keyCheck: null,
     wrongTries: 0,
     wrongTriesSince: now,
     wrongTriesInAll: 0,

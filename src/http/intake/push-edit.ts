@@ -9,7 +9,7 @@ import type { Exchange } from '../door/exchange.ts'
 import type { BodyLimits } from './body.ts'
 import { createFields, integer, isGiven } from './members.ts'
 import { readPushFields } from './push-body.ts'
-import { createMailTable, createPushTable, readMail } from './push-input.ts'
+import { createMailTable, createPushTable, mayMailLink, readMail } from './push-input.ts'
 
 const SOONER = ' A value that would let it live longer, or that has been reached already, is refused.'
 
@@ -59,18 +59,28 @@ export function createReadEdit({ limits, body, members }: ReadEditOptions) {
   }
 }
 
+/** The members of a mail with the link; the reference shows them. */
+export function createLinkMailTable(limits: PushLimits) {
+  const { recipients_only } = createPushTable(limits)
+  return { ...createMailTable(limits), recipients_only }
+}
+
+type EndToEnd = Parameters<typeof mayMailLink>[0]
+
 /**
  * Reads the recipients of mails with the link of a push. Throws `invalid` with every field at fault, and what
  * `readPushFields` throws.
  */
 export function createReadLinkMail({ limits, body }: Pick<ReadEditOptions, 'limits' | 'body'>) {
-  const table = createMailTable(limits)
-  return async (exchange: Exchange, viewer: Viewer): Promise<LinkMail> => {
+  const table = createLinkMailTable(limits)
+  return async (exchange: Exchange, viewer: Viewer, push: EndToEnd): Promise<LinkMail> => {
     const wire = await readPushFields(exchange, { ...body, wrappers: ['push'] })
     const fields = createFields(table, wire)
     const mail = readMail(fields, { wire, viewer, limits })
     if (mail === null && fields.problems.notify_emails_to === undefined)
       fields.blame('notify_emails_to', { code: 'blank' })
+    if (mail !== null && !mayMailLink(push, fields.read('recipients_only')))
+      fields.blame('notify_emails_to', { code: 'link_needs_key' })
     if (mail === null || Object.keys(fields.problems).length > 0) throw invalidFields(fields.problems)
     return mail
   }

@@ -23,6 +23,7 @@ import {
 import type { Problems } from '../../domain/problems.ts'
 import { PUSH_KINDS, type PushKind } from '../../domain/push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
+import { createEndToEndTable, readEndToEnd } from './end-to-end.ts'
 import { filesInJson, type JsonFile } from './json-files.ts'
 import {
   anyText,
@@ -73,6 +74,7 @@ export function createPushTable(limits: PushLimits) {
     }),
     name: text({ maxLength: MAX_NAME_CHARACTERS, description: 'Label shown to the owner.' }),
     note: text({ maxLength: MAX_NOTE_CHARACTERS, description: 'Note visible to the owner only.' }),
+    ...createEndToEndTable(limits),
     ...createMailTable(limits),
   }
 }
@@ -141,9 +143,11 @@ export function createParsePush(limits: PushLimits) {
     if (viewer.account === null && (isGiven(wire.files) || wire.kind === 'file')) throw filesNeedAccount()
     const files = fields.read('files') ?? []
     const kind = readKind(fields, { limits, files: received + files.length })
+    const payload = readPayload(fields, kind, limits)
     const push: NewPush = {
       kind,
-      payload: readPayload(fields, kind, limits),
+      payload,
+      ...readEndToEnd(fields, { kind, payload, limits }),
       passphrase: readRequiredPassphrase(fields, limits),
       name: fields.read('name') ?? '',
       note: fields.read('note') ?? '',
@@ -155,6 +159,8 @@ export function createParsePush(limits: PushLimits) {
       showsSender: form.showsSender === true && limits.showSender && viewer.account !== null,
       mail: readMail(fields, { wire, viewer, limits }),
     }
+    if (push.mail !== null && !mayMailLink(push, fields.read('recipients_only')))
+      fields.blame('notify_emails_to', { code: 'link_needs_key' })
     const problems = { ...found, ...fields.problems }
     if (Object.keys(problems).length > 0) throw invalidFields(problems)
     return { push, files }
@@ -215,6 +221,14 @@ export function readMail(fields: MailFields, { viewer, wire, limits }: MailConte
   const recipients = fields.read('notify_emails_to') ?? []
   const language = fields.read('notify_emails_to_locale') ?? 'en'
   return recipients.length === 0 ? null : { recipients, language }
+}
+
+/** Whether a mail may carry the link: no key belongs to it, or its sender says that it needs none. */
+export function mayMailLink(
+  push: Pick<NewPush, 'encryptedBy' | 'keyCheck'>,
+  isForRecipients: boolean | null,
+): boolean {
+  return push.encryptedBy !== 'sender' || (push.keyCheck === null && isForRecipients === true)
 }
 
 type Lifespan = { limits: PushLimits; duration: number | null }

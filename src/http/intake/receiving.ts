@@ -8,6 +8,7 @@ import { type NewPush, type PushLimits, payloadProblem } from '../../domain/new-
 import type { Problems } from '../../domain/problems.ts'
 import type { Exchange } from '../door/exchange.ts'
 import type { BodyLimits } from './body.ts'
+import { blameUnsealed, createEndToEndNote, readIsSealed } from './end-to-end.ts'
 import { createFields, type Fields, isGiven, type Wire } from './members.ts'
 import type { FilePart } from './multipart.ts'
 import { type PushBodyOptions, readPushFields } from './push-body.ts'
@@ -18,6 +19,10 @@ export type FileSink = {
   add(file: FilePart): Promise<void>
   /** Compares further files with those of an earlier request instead of storing them. */
   compareOnly(): void
+  /** Notes whether the files are end-to-end, as soon as that is known. Later files that are not are refused. */
+  expect(isEndToEnd: boolean): void
+  /** Settles whether all files are end-to-end, once they have arrived. Throws `invalid` if they cannot be. */
+  settle(isEndToEnd: boolean): Promise<void>
   listFiles(): readonly unknown[]
   /** Removes the stored files, if no push is created. */
   discard(): Promise<void>
@@ -54,6 +59,7 @@ type Options<Sink> = ReceiveOptions & { uploads: { begin: Begin<Sink> } }
 export function createReceivePush<Sink extends FileSink>(options: Options<Sink>) {
   const { uploads, limits, body } = options
   const parsePush = createParsePush(limits)
+  const readNote = createEndToEndNote(limits)
 
   /** Resolves to the result of `create`. Discards the stored files if anything throws. */
   async function receive<T>(
@@ -72,11 +78,18 @@ export function createReceivePush<Sink extends FileSink>(options: Options<Sink>)
     }
     const { onFile: take = (file) => store(file) } = incoming
     const onFile = async (file: FilePart) => take(file, store)
+    const onPart = (name: string, value: unknown) => {
+      const isEndToEnd = readNote(name, value)
+      if (isEndToEnd !== null) upload.expect(isEndToEnd)
+      incoming.onPart?.(name, value)
+    }
     try {
-      const given = revise(await readPushFields(exchange, { ...incoming, ...body, onFile }))
+      const given = revise(await readPushFields(exchange, { ...incoming, ...body, onFile, onPart }))
       const received = upload.listFiles().length
       const { push, files } = parsePush(given.wire, { viewer, received, ...given })
+      upload.expect(push.encryptedBy === 'sender')
       for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
+      await upload.settle(push.encryptedBy === 'sender')
       return await create({ push, upload })
     } catch (cause) {
       return discardAfter(upload, cause)
@@ -92,17 +105,19 @@ function asSent(wire: Wire): RevisedPush {
 
 /** Takes an answer. requests/answering.ts says what each function throws. */
 export type AnswerSink = {
-  request: { acceptsText: boolean; acceptsFiles: boolean }
+  request: { acceptsText: boolean; acceptsFiles: boolean; recipient: string | null }
   upload: FileSink
   admit(passphrase: string | null): Promise<void>
   addFile(file: FilePart, passphrase: string | null): Promise<void>
-  complete(payload: string): Promise<void>
+  complete(answer: ReceivedAnswer): Promise<void>
 }
+
+export type ReceivedAnswer = { payload: string; isEndToEnd: boolean }
 
 /** The members of an answer; the reference shows them. */
 export function createAnswerTable(limits: PushLimits) {
-  const { payload, files, passphrase } = createPushTable(limits)
-  return { payload, files, passphrase }
+  const { payload, files, passphrase, end_to_end } = createPushTable(limits)
+  return { payload, files, passphrase, end_to_end }
 }
 
 export type AnswerSubmission = {
@@ -116,6 +131,7 @@ export type AnswerSubmission = {
 
 export function createReceiveAnswer({ limits, body }: ReceiveOptions) {
   const table = createAnswerTable(limits)
+  const readNote = createEndToEndNote(limits)
 
   /** Resolves once the answer has arrived. Discards the stored files if anything throws. */
   async function receive({ exchange, sink, passphrase = null, onPart }: AnswerSubmission): Promise<void> {
@@ -127,6 +143,8 @@ export function createReceiveAnswer({ limits, body }: ReceiveOptions) {
     }
     const note = (name: string, value: unknown) => {
       if (name === 'push[passphrase]' && typeof value === 'string' && value !== '') given ??= value
+      const isEndToEnd = readNote(name, value)
+      if (isEndToEnd !== null) upload.expect(isEndToEnd)
       onPart?.(name, value)
     }
     try {
@@ -141,10 +159,15 @@ export function createReceiveAnswer({ limits, body }: ReceiveOptions) {
       const others = Object.keys(wire).filter((name) => !Object.hasOwn(table, name) && isGiven(wire[name]))
       const judged = createFields(table, wire)
       judge(judged, { ...received, ...sink.request, limits })
+      const isEndToEnd = readIsSealed(judged, limits)
+      if (isEndToEnd && sink.request.recipient === null) judged.blame('end_to_end', { code: 'not_asked' })
+      if (isEndToEnd) blameUnsealed(judged, payload)
       const problems = { ...judged.problems, ...fields.problems, ...problemsOfOthers(others) }
       if (Object.keys(problems).length > 0) throw invalidFields(problems)
+      upload.expect(isEndToEnd)
       for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
-      await sink.complete(payload)
+      await upload.settle(isEndToEnd)
+      await sink.complete({ payload, isEndToEnd })
     } catch (cause) {
       await discardAfter(upload, cause)
     }

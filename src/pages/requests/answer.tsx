@@ -79,7 +79,8 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
       const idempotencyKey = keyIn(guest)
       const begun = await requests.beginAnswer(url_token, { viewer, idempotencyKey, waits: true })
       // Browsers submit line breaks as CR LF.
-      const complete = (text: string) => begun.complete(text.replaceAll('\r\n', '\n'))
+      const complete: typeof begun.complete = ({ payload, ...answer }) =>
+        begun.complete({ ...answer, payload: payload.replaceAll('\r\n', '\n') })
       await receiveAnswer({ exchange, sink: { ...begun, complete }, onPart }).finally(begun.end)
     } catch (cause) {
       if (isDomainError(cause, 'gone')) return showOver(guest)

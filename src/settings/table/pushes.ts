@@ -1,8 +1,8 @@
 // Settings of pushes: which kinds, who may create them, how long they live, and their limits.
 
-import { MAX_DAYS, MAX_VIEWS } from '../../domain/new-push.ts'
+import { END_TO_END_RULES, MAX_DAYS, MAX_VIEWS } from '../../domain/new-push.ts'
 import { mailDomain, wholeNumber } from '../parsers.ts'
-import { durations, numbers, off, on, section, sizes } from '../setting.ts'
+import { choices, durations, numbers, off, on, section, sizes } from '../setting.ts'
 
 const days = { placeholder: 'days', parse: wholeNumber('1', String(MAX_DAYS)) }
 const views = { placeholder: 'views', parse: wholeNumber('1', String(MAX_VIEWS)) }
@@ -17,6 +17,11 @@ const kinds = section('Pushes and accounts', {
     help: 'Whether anyone may create an account; otherwise administrators send invitations',
   },
   showSender: { ...off, help: 'Whether senders may tell recipients the address of their account' },
+  endToEnd: {
+    ...choices(...END_TO_END_RULES),
+    default: 'offered',
+    help: 'Whether senders may encrypt a push so that this server cannot read it: "default" chooses it in the form, "required" refuses every other push and requests without an age key',
+  },
   files: { ...on, help: 'Whether files may be shared, which always needs an account' },
   urlPushes: { ...on, help: 'Whether links may be shared' },
   qrPushes: { ...on, help: 'Whether QR codes may be shared' },

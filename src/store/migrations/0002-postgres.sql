@@ -2,3 +2,6 @@
 -- column has a default or may be null.
 
 SELECT 1;
+
+ALTER TABLE pushes ADD COLUMN encrypted_by text COLLATE "C" CHECK (encrypted_by = 'sender' OR encrypted_by = 'server');
+ALTER TABLE pushes ADD COLUMN key_check text COLLATE "C" CHECK (length(key_check) = 8);

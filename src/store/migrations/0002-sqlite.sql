@@ -2,3 +2,6 @@
 -- come last in their table; each has a default or may be null.
 
 SELECT 1;
+
+ALTER TABLE pushes ADD COLUMN encrypted_by TEXT CHECK (encrypted_by = 'sender' OR encrypted_by = 'server');
+ALTER TABLE pushes ADD COLUMN key_check TEXT CHECK (length(key_check) = 8);

@@ -17,6 +17,7 @@ const BODY = {
 const LIMITS: PushLimits = {
   ...{ payloadBytes: 1000, fileBytes: 1000, files: 1, retrievalStep: false, deletableByViewer: true },
   showSender: false,
+  endToEnd: 'offered',
   mail: false,
   ...{
     days: { min: 1, max: 9, default: 7 },
