@@ -202,6 +202,7 @@ export const ANSWERS = {
     },
     'The link of a push, and what its page tells: whether it has expired, and whether it needs a passphrase.',
   ),
+  MailedLink: closed({ url: uri('The secret link.') }, 'The link of a push.'),
   AuditLog: closed({ logs: Type.Array(auditEntry) }, 'Oldest first, 50 a page.'),
   PreviousAuditLog: closed({ views: Type.Array(previousAuditEntry) }, 'Oldest first, 50 a page.'),
   EventPage: closed(

@@ -107,7 +107,7 @@ export const OPERATIONS = {
       'Each recipient gets a mail of their own with the link, never with the payload, unless the push ends before. Audited as `creation_email_send`. Only on servers that send mail: see `email_auto_dispatch`.',
     id: 'notifyEmails',
     body: 'LinkMail',
-    answer: [200, 'Preview', 'The link. The mails are on their way.'],
+    answer: [200, 'MailedLink', 'The link. The mails are on their way.'],
   },
   createRequest: {
     summary: 'Ask for a secret',

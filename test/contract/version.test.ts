@@ -28,7 +28,10 @@ test('the version has the API version, the edition, the features and the limits'
       },
       requests: { enabled: false },
     },
-    extensions: { requests: true, events: true, webhooks: false, mail: false, policies: {} },
+    extensions: {
+      ...{ requests: true, events: true, webhooks: false, mail: false, end_to_end: 'offered' },
+      policies: {},
+    },
     limits: {
       payload_bytes: 2 ** 20,
       file_bytes: 4 * 2 ** 30,

@@ -23,7 +23,6 @@ export function createEndToEndTable({ endToEnd }: Pick<PushLimits, 'endToEnd'>) 
         /^[0-9a-f]{8}$/i.test(given) ? given.toLowerCase() : blame({ code: 'not_key_check' }),
     ),
     recipients_only: boolean({
-      default: false,
       description: 'Says that no key belongs to the link of an end-to-end push, so that mail may carry it.',
     }),
   }
@@ -41,13 +40,10 @@ const RULES: Partial<Record<EndToEndRule, { text: string; allowed: boolean }>> =
 function isEndToEnd(rule: EndToEndRule): BodyMember<boolean> {
   const { text = '', allowed } = RULES[rule] ?? {}
   const only = allowed === undefined ? {} : { enum: [allowed] }
-  return refined(
-    boolean({ default: rule === 'required', ...only, description: FORMAT + text }),
-    (given, blame) => {
-      if (given && rule === 'off') return blame({ code: 'end_to_end_off' })
-      return !given && rule === 'required' ? blame({ code: 'end_to_end_required' }) : given
-    },
-  )
+  return refined(boolean({ ...only, description: FORMAT + text }), (given, blame) => {
+    if (given && rule === 'off') return blame({ code: 'end_to_end_off' })
+    return !given && rule === 'required' ? blame({ code: 'end_to_end_required' }) : given
+  })
 }
 
 /**
