@@ -2,7 +2,7 @@
 // nothing needs it.
 
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {
   chmodSync,
   cpSync,
@@ -22,6 +22,7 @@ import { basename, join } from 'node:path'
 import { type KeyPlace, makeNewKey, rotateKey, showKeys } from '../../src/app/keys.ts'
 import { newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
 import { startApi, type Wire } from '../support/api.ts'
+import { buildChild } from '../support/built-child.ts'
 import { createTestClock, type TestClock } from '../support/instance.ts'
 import { createPeople } from '../support/people.ts'
 import { forgetBirth } from '../support/put-back.ts'
@@ -33,7 +34,11 @@ const DAY = 24 * 60 * 60_000
 const ANN = 'ann@example.org'
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
 const KEY = 'a-key-that-somebody-made-up'
-const CHILD = join(import.meta.dir, '../support/rotate-child.ts')
+
+let child = ''
+beforeAll(async () => {
+  child = await buildChild('rotate-child.ts')
+})
 
 let room: string
 let dataDir: string
@@ -281,9 +286,11 @@ describe('a key file elsewhere', () => {
  * steps.
  */
 async function rotateKilledAt(killAt: number, ...keyFile: string[]): Promise<string> {
-  const child = Bun.spawn([process.execPath, CHILD, dataDir, String(killAt), ...keyFile], { stdout: 'pipe' })
-  await child.exited
-  return (await new Response(child.stdout).text()).trim()
+  const rotation = Bun.spawn([process.execPath, child, dataDir, String(killAt), ...keyFile], {
+    stdout: 'pipe',
+  })
+  await rotation.exited
+  return (await new Response(rotation.stdout).text()).trim()
 }
 
 /** Two times four writes of a key file, and four steps around them. */
