@@ -33,7 +33,8 @@ const ID_OF_PUSH = statement<{ eventId: string }>(
 )
 const COUNT_FROM = statement(
   `INSERT INTO event_counts (account_id, last) SELECT id, $1 FROM accounts WHERE true
-  ON CONFLICT (account_id) DO UPDATE SET last = excluded.last`,
+  ON CONFLICT (account_id) DO UPDATE SET last =
+    CASE WHEN event_counts.last > excluded.last THEN event_counts.last ELSE excluded.last END`,
 )
 
 /** Makes a random id that names a push in its events. */
@@ -88,8 +89,8 @@ export function* lockCounts(accountIds: readonly (number | null)[]): Step<void> 
 }
 
 /**
- * Numbers the events of all accounts from `at` on, in milliseconds since 1970. A restore calls this: it keeps
- * no events, and no later event may get the number of a lost one.
+ * Numbers the events of all accounts from `at` on, in milliseconds since 1970, and never lower than before. A
+ * restore and an accepted move call this: no later event may get the number of a lost one.
  */
 export function countEventsFrom(at: number): Step<void> {
   return run(COUNT_FROM, at)

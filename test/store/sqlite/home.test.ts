@@ -285,6 +285,11 @@ test('a cursor from before a folder was put back skips no event once that is acc
   const { last: cursor } = await tellOne({}, 0)
   const { events } = await tellOne({ dataDir: at('copy'), acceptMove: true }, cursor)
   expect(events.map(({ type }) => type)).toEqual(['push.opened'])
+  // The numbers of a restore while the clock was ahead.
+  const ahead = 8_000_000_000_000_000
+  changeDatabase(`UPDATE event_counts SET last = ${ahead}`)
+  renameSync(data, at('moved'))
+  expect((await tellOne({ dataDir: at('moved'), acceptMove: true }, cursor)).last).toBe(ahead + 1)
 })
 
 test('a command neither checks nor creates a mark', async () => {
