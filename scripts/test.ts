@@ -1,6 +1,6 @@
-// Runs the tests in their phases: `npm test`, `npm run test:slow` or `npm run test:quick`. Other arguments are
-// passed to Bun, such as `npm run test:quick -- -t purge`. The end is a table of the tests that were skipped
-// because a program is missing.
+// Runs the tests in their phases: `npm test`, `npm run test:slow` or `npm run test:quick`. Other arguments
+// are passed to Bun, such as `npm run test:quick -- -t purge`. The end is a table of the tests that were
+// skipped because a program is missing.
 
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
