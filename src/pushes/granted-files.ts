@@ -19,7 +19,7 @@ import type { Relieve } from './relief.ts'
 /** Byte positions; excludes `end`. */
 export type Span = { start: number; end: number }
 
-/** An open file. It stays readable after its removal, until `close`. */
+/** An open file. On a disk it stays readable after its removal, until `close`. */
 export type ReadableFile = {
   /**
    * Yields authenticated plain bytes, one segment at a time. Throws when the file was altered or its push
@@ -56,10 +56,7 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
     const { id } = await findPush(wanted.push)
     const damage = damageOfFile({ file: wanted.file, push: id }, store)
     const opened = await store.files.open(wanted.file)
-    if (opened === null) {
-      // The push may have expired meanwhile, which removes its file.
-      throw (await findPush(wanted.push)).expiredOn === null ? damage : notFound()
-    }
+    if (opened === null) throw await explainMissing(wanted.push, damage)
     await requireIntact(opened, { size: wanted.size, damage })
     const look = lookingFor(wanted.push)
     return { read: (span) => read({ ...wanted, opened, damage, look }, span), close: () => opened.close() }
@@ -81,13 +78,20 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
     const last = segmentCount(size) - 1
     for (let index = Math.floor(start / SEGMENT_BYTES); index * SEGMENT_BYTES < end; index += 1) {
       await look()
-      const bytes = await opened.read(segmentPosition(index, size))
+      const position = segmentPosition(index, size)
+      const bytes = await opened.read(position)
       const plain = openSegment(bytes, sealed, { index, isLast: index === last })
+      if (plain === null && bytes.length < position.length) throw await explainMissing(wanted.push, damage)
       if (plain === null) throw reported(damage)
       relieve(plain.length)
       const from = index * SEGMENT_BYTES
       yield plain.subarray(Math.max(0, start - from), Math.min(plain.length, end - from))
     }
+  }
+
+  /** Reports missing bytes as damage, unless the push has expired, which removes its files. */
+  async function explainMissing(lookup: string, damage: DamageError): Promise<Error> {
+    return (await findPush(lookup)).expiredOn === null ? reported(damage) : notFound()
   }
 
   /** Throws `not_found` for a push that is deleted or past its time. */

@@ -403,7 +403,7 @@ export const filesDue = sqliteTable('files_due', {
   node: bytes(),
 })
 
-/** Downloads from a bucket, which keeps nothing for its readers: what `node` reads is removed later. */
+/** Unused: nodes of 3.0.0, which may serve the same database, note downloads here. */
 export const filesRead = sqliteTable('files_read', {
   reader: bytes().primaryKey().notNull(),
   id: text().notNull(),

@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { SEGMENT_BYTES, sealStream } from '../../src/crypto/sealed-stream.ts'
 import { EMPTY_COUNTS } from '../../src/domain/audit.ts'
+import { DamageError } from '../../src/domain/errors.ts'
 import { grantLifetime } from '../../src/domain/files.ts'
 import { MINUTE, SECOND } from '../../src/domain/time.ts'
 import { createDownloads } from '../../src/pushes/downloads.ts'
@@ -74,5 +75,47 @@ test.each([
   deleted = true
   time += lookEvery
   await expect(reading.next()).rejects.toMatchObject({ code: 'not_found' })
+  await close()
+})
+
+test.each([
+  ['an expired push ends the download', 1, 'not_found'],
+  ['a live push is damage, which is reported', null, 'DamageError'],
+])('a file that vanishes from a bucket during a download of %s', async (_, expiredOn, expected) => {
+  const { store, clock, close } = await openTestStore()
+  const key = Buffer.alloc(32)
+  const size = 2 * SEGMENT_BYTES
+  async function* content() {
+    yield Buffer.alloc(size)
+  }
+  let bytes: Buffer = Buffer.concat(await Array.fromAsync(sealStream(content(), { id: 'a', key })))
+  const length = bytes.length
+  const { openFile } = createGrantedFiles({
+    store: {
+      ...store,
+      pushes: {
+        ...store.pushes,
+        findPush: async () =>
+          ({ ...examplePush(clock.now()), id: 1, deleted: false, expiredOn }) as StoredPush,
+      },
+      files: {
+        ...store.files,
+        open: async () => ({
+          size: length,
+          read: async ({ start, length }) => bytes.subarray(start, start + length),
+          close: async () => {},
+        }),
+      },
+    },
+    ...{ now: clock.now, elapsed: () => 0, lookEvery: 0, relieve: () => undefined },
+  })
+  const file = await openFile({ push: '00', file: 'a', key: key.toString('base64'), size })
+  const reading = file.read({ start: 0, end: size })
+  await reading.next()
+  // The window of the bucket ends within the next segment.
+  bytes = bytes.subarray(0, SEGMENT_BYTES + 1000)
+  const failure = await reading.next().catch((cause) => cause)
+  expect(failure instanceof DamageError ? 'DamageError' : failure.code).toBe(expected)
+  expect(store.damage.count()).toBe(expiredOn === null ? 1 : 0)
   await close()
 })

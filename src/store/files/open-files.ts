@@ -1,16 +1,15 @@
 // Files and their rows, for one serving process: an upload gets its row before its first byte is written, and
 // files that are due are removed. The files are in a folder of its disk, or in a bucket.
 
-import { randomKey } from '../../crypto/random.ts'
 import { nameBucket } from '../../domain/bucket-place.ts'
 import { isDomainError } from '../../domain/errors.ts'
 import { MINUTE, type Now } from '../../domain/time.ts'
-import type { FileStore, OpenedFile, SealedFiles } from '../files-contract.ts'
+import type { FileStore, SealedFiles } from '../files-contract.ts'
 import { enterUpload } from '../pushes/file-rows.ts'
 import { type BucketOptions, openBucket } from '../s3/bucket.ts'
 import { locked, select, statement } from '../statements.ts'
-import { all, first, has, isThere, run, type Step, type Steps } from '../steps.ts'
-import { filesDue, filesRead } from '../tables.ts'
+import { all, first, isThere, run, type Step, type Steps } from '../steps.ts'
+import { filesDue } from '../tables.ts'
 import { createDiskFiles } from './disk.ts'
 import { enterFileLocation, type FileLocation } from './file-location.ts'
 
@@ -41,7 +40,7 @@ export async function openFiles(options: FilesOptions) {
     holds: async (tag, id) => (await openFolder(tag)?.files.open(id)) != null,
   })
   const opened = openFolder(tag)
-  const { idle, ...store } = createFileStore(opened?.files ?? disk, { ...options, isNoted: opened !== null })
+  const { idle, ...store } = createFileStore(opened?.files ?? disk, options)
   let isClosing = false
 
   /** Call this when a transaction has made files due. */
@@ -67,15 +66,14 @@ function locationOf({ node, address, bucket }: FilesOptions): FileLocation {
 /** Removals in one batch; few, because one that fails delays its whole batch. */
 const REMOVES_AT_ONCE = 10
 
-/** `isNoted`: downloads are recorded, because removing an object from a bucket breaks them. */
-type StoreOptions = Pick<FilesOptions, 'steps' | 'node' | 'now'> & { isNoted: boolean }
+type StoreOptions = Pick<FilesOptions, 'steps' | 'node' | 'now'>
 
 /** `idle` resolves when no removal is running. */
 function createFileStore(
   files: SealedFiles,
   options: StoreOptions,
 ): FileStore & { idle(): Promise<unknown> } {
-  const { isNoted, now } = options
+  const { now } = options
   const records = createFileRecords(options)
   let removing: Promise<number> = Promise.resolve(0)
   let restUntil = Number.NEGATIVE_INFINITY
@@ -101,10 +99,9 @@ function createFileStore(
   }
 
   /** Resolves to the number of removed files. The others are retried after a minute. */
-  async function removeSome(due: readonly DueFile[]): Promise<number> {
-    const free = due.flatMap(({ id, isRead }) => (isRead ? [] : id))
-    const outcomes = await Promise.allSettled(free.map(files.remove))
-    const gone = free.filter((_, n) => outcomes[n]?.status === 'fulfilled')
+  async function removeSome(due: readonly string[]): Promise<number> {
+    const outcomes = await Promise.allSettled(due.map(files.remove))
+    const gone = due.filter((_, n) => outcomes[n]?.status === 'fulfilled')
     if (gone.length > 0) await records.forget(gone)
     for (const outcome of outcomes) if (outcome.status === 'rejected') rest(outcome.reason)
     return gone.length
@@ -123,27 +120,13 @@ function createFileStore(
     return next === null || !isResting() ? next : Math.max(next, now() + restUntil - performance.now())
   }
 
-  /** Records the reader before the first byte is read, so that no removal comes between. */
-  async function openNoted(id: string): Promise<OpenedFile | null> {
-    const end = await records.noteReading(id)
-    const file = await files.open(id).catch((cause) => {
-      end()
-      throw cause
-    })
-    if (file === null) end()
-    return file && { ...file, close: () => file.close().finally(end) }
-  }
-
   const idle = () => removing.catch(() => 0)
-  const open = isNoted ? openNoted : files.open
-  return { keepFile, giveUpFile: records.giveUp, removeDue, findNextDue, open, has: files.has, idle }
+  const { open, has } = files
+  return { keepFile, giveUpFile: records.giveUp, removeDue, findNextDue, open, has, idle }
 }
 
 /** The lease on a file that is due: after it, any node may retry the removal. */
 const TAKEN_MS = MINUTE
-/** How long a download waits for the database to note its reader. */
-const NOTE_MS = 2_000
-const READER_BYTES = 16
 const GROWS = { grows: true }
 
 // Does nothing for a file that a push has taken, also when the node does not know it because an answer was
@@ -154,21 +137,11 @@ const DUE = locked(select(filesDue, 'WHERE at <= $1 ORDER BY at LIMIT $2'), 'FOR
 const TAKE = statement('UPDATE files_due SET at = $2, push_id = NULL WHERE id = $1')
 const FORGET = statement('DELETE FROM files_due WHERE id = $1')
 
-const BEGIN_READING = statement('INSERT INTO files_read (reader, id, node) VALUES ($1, $2, $3)')
-const END_READING = statement('DELETE FROM files_read WHERE reader = $1')
-const READ = select(filesRead, 'WHERE id = $1 LIMIT 1')
-
-const AT_WORK = statement<{ node: Uint8Array }>(
-  'SELECT node FROM files_due WHERE node IS NOT NULL UNION SELECT node FROM files_read',
-)
+const AT_WORK = statement<{ node: Uint8Array }>('SELECT DISTINCT node FROM files_due WHERE node IS NOT NULL')
 const GIVE_UP_OF_NODE = statement('UPDATE files_due SET at = $2, node = NULL WHERE node = $1')
-const END_READING_OF_NODE = statement('DELETE FROM files_read WHERE node = $1')
-
-/** `isRead`: a download reads it. */
-type DueFile = { id: string; isRead: boolean }
 
 /** The rows of files in the database. */
-function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOptions, 'isNoted'>) {
+function createFileRecords({ steps: { read, write }, node, now }: StoreOptions) {
   /**
    * Steps to be retried, perhaps because the database did not answer. No other node does them while this one
    * lives.
@@ -181,20 +154,17 @@ function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOpti
     unwritten.delete(step)
   }
 
-  function* take(most: number): Step<DueFile[]> {
-    const taken: DueFile[] = []
-    for (const { id } of yield* all(DUE, now(), most)) {
-      yield* run(TAKE, id, now() + TAKEN_MS)
-      taken.push({ id, isRead: yield* has(READ, id) })
-    }
-    return taken
+  function* take(most: number): Step<string[]> {
+    const due = (yield* all(DUE, now(), most)).map(({ id }) => id)
+    for (const id of due) yield* run(TAKE, id, now() + TAKEN_MS)
+    return due
   }
 
   /**
    * Leases some due files. Reads first, because most calls find nothing, and even an empty transaction is
    * written to the disk.
    */
-  async function takeDue(most: number): Promise<DueFile[]> {
+  async function takeDue(most: number): Promise<string[]> {
     for (const step of unwritten) await surely(step)
     const next = await findNextDue()
     return next === null || next > now() ? [] : write(() => take(most))
@@ -210,16 +180,6 @@ function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOpti
     })
   }
 
-  /**
-   * Records a download. If the database does not answer, the download continues without a row: no node can
-   * remove anything then.
-   */
-  async function noteReading(id: string): Promise<() => void> {
-    const reader = randomKey(READER_BYTES)
-    await write(() => run(BEGIN_READING, reader, id, node), { within: NOTE_MS }).catch(() => undefined)
-    return () => void surely(() => run(END_READING, reader)).catch(() => undefined)
-  }
-
   return {
     /** Enters an upload, before its first byte is written. Throws `disk_full`. */
     begin: (id: string): Promise<void> => write(() => enterUpload(id, node), GROWS),
@@ -231,16 +191,12 @@ function createFileRecords({ steps: { read, write }, node, now }: Omit<StoreOpti
     findNextDue,
     /** Deletes the rows of files that were removed. */
     forget,
-    /** Keeps the file from being removed by any node until the returned function is called. */
-    noteReading,
   }
 }
 
-/** Makes the unfinished uploads of dead nodes due, and deletes the records of their downloads. */
+/** Makes the unfinished uploads of dead nodes due. */
 export function* giveUpAbandoned(isAlive: (node: Uint8Array) => boolean, now: number): Step<void> {
   for (const { node } of yield* all(AT_WORK)) {
-    if (isAlive(node)) continue
-    yield* run(GIVE_UP_OF_NODE, node, now)
-    yield* run(END_READING_OF_NODE, node)
+    if (!isAlive(node)) yield* run(GIVE_UP_OF_NODE, node, now)
   }
 }

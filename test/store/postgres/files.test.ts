@@ -138,26 +138,6 @@ postgres.describe('files in one bucket', () => {
     expect(await store.files.removeDue()).toBe(1)
   })
 
-  test('whose download ended while the database failed are removed once it works again', async () => {
-    const store = await makeNode('one').open()
-    const push = await pushFile(store, 'aa1')
-    const file = await store.files.open('aa1')
-    // A sequence keeps its value when the transaction is rolled back.
-    await query('CREATE SEQUENCE tried')
-    await query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN PERFORM nextval('tried'); RAISE 'refused'; END $$`)
-    await query('CREATE TRIGGER refused BEFORE DELETE ON files_read EXECUTE FUNCTION refuse()')
-    await file?.close()
-    await waitUntil(async () => (await query('SELECT FROM tried WHERE is_called')).length === 1)
-    await query('DROP TRIGGER refused ON files_read')
-    await store.pushes.expirePush({ id: push.id, visit: VISIT })
-    await untilDone(async () => {
-      clock.advance(MINUTE)
-      await store.files.removeDue()
-      expect(await query('SELECT id FROM files_due')).toEqual([])
-    })
-  })
-
   test('that a dead node had leased for removal are removed by another node after the lease', async () => {
     const store = await makeNode('one').open()
     await store.files.keepFile('aa1', sealed())
@@ -170,22 +150,6 @@ postgres.describe('files in one bucket', () => {
       bucket.listKeys().filter((key) => key.startsWith(`test${prefix}/`) && key.endsWith('aa1')),
     ).toEqual([])
   })
-
-  test('are removed by another node only after a running download has ended', async () => {
-    const [first, second] = [await makeNode('one').open(), await makeNode('two').open()]
-    const push = await pushFile(first, 'aa1')
-    const file = await first.files.open('aa1')
-    const again = await first.files.open('aa1')
-    await again?.close()
-    await second.pushes.expirePush({ id: push.id, visit: VISIT })
-    expect(await second.files.removeDue()).toBe(0)
-    expect(await file?.read({ start: 0, length: 3 })).toEqual(Buffer.alloc(3, 3))
-    await file?.close()
-    await waitUntil(async () => (await query('SELECT id FROM files_read')).length === 0)
-    clock.advance(MINUTE)
-    await second.files.removeDue()
-    expect(await first.files.open('aa1')).toBeNull()
-  }, 300_000)
 
   test('an upload stays as long as its node is alive, whatever other nodes do', async () => {
     const [first, two] = [await makeNode('one').open(), makeNode('two')]

@@ -37,8 +37,6 @@ const CHEAP = new RegExp(
     // Only the rows that match are in these indexes.
     '^SCAN \\w+ USING INDEX (pushes_live|\\w+_free|accounts_admins)$',
     '^SCAN outbox USING COVERING INDEX outbox_due$',
-    // Names each node once.
-    '^SCAN files_read USING COVERING INDEX files_read_node$',
   ].join('|'),
 )
 
