@@ -18,7 +18,9 @@ export type Copied = { from: string; to: string; counts: Counts }
 export type CopyConfig = BucketConfig & Pick<Config, 'dataDir' | 'databasePassword'>
 export type CopyPorts = { now: number; onWarning: (line: string) => void; onProgress: OnCopyProgress }
 
-/** Assumed for the parts of uploads, because only the source knows the sizes of its files. */
+/**
+ * The assumed maximum file size, which sets the part size of uploads: only the source knows the real sizes.
+ */
 const LARGEST_FILE = 32 * 1024 ** 3
 
 /** Throws `conflict` with the state of the source and the remedy. */

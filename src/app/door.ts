@@ -99,7 +99,10 @@ export function createDoor(options: DoorOptions) {
   return {
     handle,
     handlePlain,
-    /** No other node can take over from a server that is alone. */
+    /**
+     * Waits until the load balancer has noticed the stop; not at all without other nodes, which could take
+     * over.
+     */
     leave: config.databaseUrl === null ? async () => undefined : departure.leave,
     isLeaving: departure.isLeaving,
     shed: createShed({ isOverloaded, commitOverdue, basePath, cors, onShed }),

@@ -15,7 +15,9 @@ import type { CommandDatabase, OpenedStore } from '../store/opening/opened-store
 import { createImportLook } from '../store/pushes/imports.ts'
 import { openAnyStore, type StoreConfig } from './open-store.ts'
 
-/** Assumed for the parts of uploads, because only the source knows the sizes of its files. */
+/**
+ * The assumed maximum file size, which sets the part size of uploads: only the source knows the real sizes.
+ */
 const LARGEST_FILE = 32 * 1024 ** 3
 
 const NOTHING_ACCEPTED = { acceptClock: false, acceptMove: false, acceptDatabase: false }

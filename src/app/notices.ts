@@ -16,9 +16,9 @@ import type { Pushes } from '../pushes/pushes.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 
-/** Finds what another node has queued. */
+/** The interval of polls for messages that another node has queued. */
 const BESIDE_NODES_MS = SECOND
-/** Finds what a crash has left, or a command beside the server has queued. */
+/** The interval of polls for messages that a crash has left, or a command beside the server has queued. */
 const ALONE_MS = MINUTE
 
 type NoticesOptions = {

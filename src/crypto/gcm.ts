@@ -34,7 +34,8 @@ export function decrypt(sealed: Uint8Array, { key, nonce, data }: GcmOptions): B
 }
 
 /**
- * Copies a short part: a view of bytes that come from SQLite first moves them elsewhere, which takes longer.
+ * Copies a short part, because a view of SQLite's bytes would first move them to another buffer, which takes
+ * longer.
  */
 export function partOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
   return end - start > 4096 ? bytes.subarray(start, end) : bytes.slice(start, end)

@@ -125,7 +125,7 @@ export function parseEmail(text: string): string | null {
   return email.length <= MAX_EMAIL_LENGTH && ADDRESS.test(email) ? email : null
 }
 
-/** Whether the domain of an address is among those; any is where none is listed. */
+/** Returns whether the domain of an address is listed; an empty list allows every domain. */
 export function isSignupAddress(email: string, domains: readonly string[]): boolean {
   return (
     domains.length === 0 ||

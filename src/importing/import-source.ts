@@ -1,4 +1,4 @@
-// Imports what another server gives up: prepares it, then stores all of it in one step. A dry run stores
+// Imports the data of another server: prepares it, then stores all of it in one step. A dry run stores
 // nothing.
 
 import { type Keyring, newKeyFile, parseKeyFile } from '../crypto/keyring.ts'
@@ -19,12 +19,12 @@ export type ImportOptions = Pick<PrepareOptions, 'uploads' | 'argon2Cost' | 'lan
   onProgress: (step: ImportStep, done: number, total: number) => void
 }
 
-/** Either everything comes that can, or nothing does. */
+/** Imports everything that can be imported, or nothing. */
 export async function importSource(source: IncomingSource, options: ImportOptions): Promise<ImportReport> {
   const { store, keyring, onProgress } = options
   const now = options.now()
   const marks = createMarks(keyring)
-  // Is refused while a server serves, before files are sealed for a long time.
+  // Throws at once while a server serves, before files are sealed for a long time.
   await store.imports.importAll(async () => undefined)
   const prepared = await preparePushes(source, {
     ...options,
@@ -43,14 +43,14 @@ export async function importSource(source: IncomingSource, options: ImportOption
   return report
 }
 
-/** `here` is the folder that the import would go to; null when there is none yet. */
+/** `here` is the target of the import; null when it does not exist yet. */
 export type SurveyOptions = {
   now: number
   here: (ImportLook & { keyring: Keyring }) | null
   onProgress: OnProgress
 }
 
-/** A dry run: what an import would bring. */
+/** Makes a dry run: reports what an import would add. */
 export function surveySource(
   source: IncomingSource,
   { here, ...options }: SurveyOptions,

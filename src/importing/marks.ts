@@ -1,11 +1,13 @@
-// Marks of what came: keyed hashes, by which a repeated import knows it again under every instance key.
+// Marks of imported rows: keyed hashes, by which a repeated import recognises them under every instance key.
 
 import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
 import { lookupOf } from '../crypto/url-token.ts'
 
 export type Marks = ReturnType<typeof createMarks>
 
-/** No link's token contains a colon, so that these never collide with the lookups of links. */
+/**
+ * Makes the marks. They never collide with the lookups of links, because no link's token contains a colon.
+ */
 export function createMarks({ sealing, keys }: Keyring) {
   const all = (text: string) => keys.map((key: InstanceKey) => lookupOf(text, key.lookup))
   const one = (text: string) => lookupOf(text, sealing.lookup)

@@ -16,9 +16,11 @@ export type PlannedAccount = {
   notes: string[]
 }
 
-/** No password has this hash. */
+/** A hash that no password has. */
 const NO_PASSWORD = '!'
-/** Shorter ones could be guessed; that server makes 20. */
+/**
+ * The minimum length of a token, because shorter ones could be guessed; Password Pusher makes 20 characters.
+ */
 const MIN_TOKEN_CHARACTERS = 16
 
 export function planAccount(incoming: IncomingAccount): PlannedAccount | { problem: string } {

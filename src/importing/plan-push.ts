@@ -8,7 +8,7 @@ import { DAY } from '../domain/time.ts'
 import { isWebAddress } from '../text/web-address.ts'
 import type { IncomingPush } from './incoming.ts'
 
-/** A live push has its payload; one that is over has none. `notes` say what comes otherwise than it was. */
+/** `live` is null for an expired push, which has no payload. `notes` name the differences to the original. */
 export type PlannedPush = {
   push: Push
   live: { payload: string; passphrase: string | null } | null
@@ -23,7 +23,7 @@ export type Plan = PlannedPush | { problem: string }
 const MAX_DAYS = 36_525
 const MAX_VIEWS = 1_000_000_000
 
-/** `push.ownerId` is null; the caller knows the accounts. */
+/** Plans a push. `push.ownerId` is null, because only the caller knows the accounts. */
 export function planPush(incoming: IncomingPush, now: number): Plan {
   const problem = problemOf(incoming)
   if (problem !== null) return { problem }
@@ -76,7 +76,7 @@ function isCounted({ kind }: EntryToImport): boolean {
 
 type ViewHistory = { looks: EntryToImport[]; expiresAt: number; now: number }
 
-/** When it was over; null while it is live. That server may not have noticed yet. */
+/** Returns when the push ended; null while it is live. The other server may not have recorded the end yet. */
 function endOf(incoming: IncomingPush, { looks, expiresAt, now }: ViewHistory): number | null {
   const { expired, expiredOn, updatedAt, expireAfterViews } = incoming
   if (expired) return Math.min(expiredOn ?? updatedAt, expiresAt)

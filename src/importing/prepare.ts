@@ -1,5 +1,5 @@
-// What an import does before its one step: derives the keys of passphrases, and seals files to the disk as
-// uploads, which the next start removes when no push takes them.
+// Prepares an import before its one transaction: derives the keys of passphrases, and seals files as uploads,
+// which the next start removes if no push takes them.
 
 import { type Argon2Cost, derivePassphraseKey, newPassphraseSalt } from '../crypto/passphrase.ts'
 import type { StoredFile } from '../domain/files.ts'
@@ -14,7 +14,7 @@ export type Ready = {
   files: StoredFile[]
 }
 
-/** `problem`: why its files cannot come. */
+/** `problem`: why its files cannot be imported. */
 export type Prepared = Ready | { problem: string }
 
 /** The result for a push without passphrase and files. */

@@ -32,7 +32,7 @@ export type VerifyOptions = {
   onProgress: OnProgress
 }
 
-/** `what` are differences, or why there is nothing to compare. */
+/** `what` lists the differences, or the reason why nothing was compared. */
 export type PushComparison = { state: 'live' | 'expired' | 'gone' | 'failure'; what: string[] }
 
 type Options = Pick<VerifyOptions, 'store' | 'keyring'> & { now: Now; emails: ReadonlyMap<number, string> }
@@ -40,7 +40,7 @@ type Options = Pick<VerifyOptions, 'store' | 'keyring'> & { now: Now; emails: Re
 /** Values by their names. */
 type Facts = Record<string, unknown>
 
-/** More failures and looks than this are not all kept here, so that such logs are not compared. */
+/** The number of entries of one kind above which a log here is incomplete, and not compared. */
 const MOST_ENTRIES = 500
 
 export function createComparePush({ store, keyring, now, emails }: Options) {
@@ -116,7 +116,7 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
     return { ...factsOf(push), owner, token, ...labels }
   }
 
-  /** The log here begins with the log there. */
+  /** Returns whether the log here begins with the log of the other server. */
   async function isSameLog(all: AuditEntry[], push: StoredPush): Promise<boolean> {
     if (all.length > MOST_ENTRIES) return true
     const entries = keptOf(all, { ownerId: push.ownerId, hasRoom: true })

@@ -1,4 +1,4 @@
-// Compares what is here with what another server gives up, value by value. Opens no view and changes nothing.
+// Compares the imported data with the other server's, value by value. Counts no view and changes nothing.
 
 import { isBcrypt } from '../accounts/passwords.ts'
 import { openForAccount } from '../crypto/sealed-field.ts'
@@ -13,11 +13,11 @@ export type VerifyReport = {
   accounts: number
   /** Live here and there: every value was compared. */
   live: number
-  /** Over here or there: what is left of them was compared. */
+  /** Expired here or there: the remaining values were compared. */
   expired: number
-  /** Came, and have been removed here since. */
+  /** Imported, and removed here since. */
   gone: number
-  /** Cannot be read there, so there is nothing to compare with. */
+  /** Unreadable on the other server, so that nothing was compared. */
   failures: ImportFinding[]
   differences: ImportFinding[]
 }
@@ -61,7 +61,7 @@ async function verifyAccounts(source: IncomingSource, options: VerifyOptions, re
   return emails
 }
 
-/** A password that was hashed anew at a sign-in cannot be compared. */
+/** Compares an account, except a password that was rehashed at a sign-in. */
 async function compareAccount(planned: PlannedAccount, { store, keyring }: VerifyOptions): Promise<string[]> {
   const { email, totp, apiToken } = planned
   const found = await store.accounts.findCredentials(email)

@@ -1,4 +1,4 @@
-// Walks through another server's accounts and pushes, decides about each, and stores what comes, sealed as if
+// Walks through another server's accounts and pushes, and stores those that can be imported, sealed as if
 // created here.
 
 import type { Keyring } from '../crypto/keyring.ts'
@@ -38,7 +38,7 @@ export type OnProgress = (done: number, total: number) => void
 
 export type WalkOptions = {
   now: number
-  /** A dry run's stores nothing. */
+  /** The transaction; that of a dry run stores nothing. */
   step: Import
   keyring: Keyring
   prepare: (incoming: IncomingPush) => Promise<Prepared>
@@ -51,7 +51,7 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
   const { now, step, keyring, onProgress } = options
   const marks = createMarks(keyring)
   const report = emptyReport()
-  /** The owner's account here, 'gone' when it was removed here. */
+  /** The account here by the other server's id; 'gone' for one that was removed here. */
   const owners = new Map<number, number | 'gone'>()
 
   async function walkAccounts(): Promise<void> {
@@ -110,7 +110,7 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
     report.apiTokens += 1
   }
 
-  /** Returns why the push cannot come, or null. */
+  /** Imports a push. Returns the reason if it cannot be imported, or null. */
   async function enterPush(incoming: IncomingPush): Promise<string | null> {
     // An owner that the other server has removed leaves an anonymous push.
     const ownerId = incoming.ownerId === null ? null : (owners.get(incoming.ownerId) ?? null)

@@ -5,7 +5,10 @@ import type { Log } from '../operating/log.ts'
 import { joinCalls } from '../operating/reload.ts'
 import type { Certificate, TlsKeyPair } from './certificate.ts'
 
-/** A new address of the machine is in the certificate within five seconds. A look takes about 0.1 ms. */
+/**
+ * The interval of checks, so that a new address of the machine is in the certificate within five seconds. A
+ * check takes about 0.1 ms.
+ */
 const LOOK_EVERY_MS = 4_000
 
 /** Resolves when the pair is served. */

@@ -7,7 +7,7 @@ import type { Log } from '../operating/log.ts'
 
 export type Announcement = ReturnType<typeof announce>
 
-/** conflict: another machine has the name, so nothing is announced. failed: the announcement failed. */
+/** `conflict`: another machine has the name, so nothing is announced. `failed`: the announcement failed. */
 type State = 'waiting' | 'announced' | 'conflict' | 'failed'
 
 export type AnnouncementOptions = {
@@ -83,7 +83,7 @@ export function announce(options: AnnouncementOptions) {
     log.info({ name: `${name}.local` }, 'announced on the local network')
   }
 
-  /** The library tells of a conflict, but not with whom. */
+  /** Records who claims the name, because the library reports a conflict without the other machine. */
   function noteClaims(responder: Responder): void {
     const handleResponse = responder.handleResponse.bind(responder)
     const ours = [`${name}.local.`, `${name}._${options.isTls ? 'https' : 'http'}._tcp.local.`]
@@ -96,7 +96,10 @@ export function announce(options: AnnouncementOptions) {
     }
   }
 
-  /** Certificate and links depend on the name, so another name than the chosen one is never announced. */
+  /**
+   * Withdraws the name in a conflict. Never announces another one, because certificate and links depend on
+   * it.
+   */
   function giveUp(service: CiaoService): void {
     if (state === 'conflict') return
     state = 'conflict'

@@ -26,7 +26,7 @@ export type OwnCertificateOptions = {
 
 const AUTHORITY_LIFETIME = 3 * 365 * DAY
 const LEAF_LIFETIME = 90 * DAY
-/** A certificate that ends within this time is made anew. */
+/** The remaining validity below which a certificate is renewed. */
 const RENEW_BEFORE = 30 * DAY
 /** Certificates begin this much earlier, because the clocks of clients may be behind. */
 const BACKDATED = DAY
@@ -102,7 +102,8 @@ function whyAnother({ certificate }: KeyPair, { names, now }: OwnCertificateOpti
 }
 
 /**
- * Throws `conflict` when it was made while the clock was ahead, because every device refuses it until then.
+ * Throws `conflict` for an authority that was created while the clock was ahead, because every device refuses
+ * it until then.
  */
 function begun(known: KeyPair, { authorityFile, now }: OwnCertificateOptions): KeyPair {
   const { validFrom } = readCertificate(known.certificate)

@@ -15,7 +15,7 @@ const SILENT_MS = 12 * SECOND
 export type StatusOptions = {
   countPushes: () => Promise<PushCounts>
   store: Pick<Store, 'freeSpace' | 'bucket'> & { database: DatabaseReport | null }
-  /** The clock of the database server. */
+  /** Server and database, without the login; empty when rows are in the data folder. */
   databaseName: string
   sweeper: Sweeper
   now: Now

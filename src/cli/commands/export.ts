@@ -47,7 +47,7 @@ export const EXPORT = serverCommand({
   },
 })
 
-/** More than a million pushes with their logs have. */
+/** The maximum size of an export, more than that of a million pushes with their logs. */
 const MAX_BYTES = 4 * 1024 ** 3
 
 type Write = (text: string) => Promise<void>

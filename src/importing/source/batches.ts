@@ -8,18 +8,18 @@ import type { ForeignDatabase, Row } from './foreign-database.ts'
 import { readBlob, readEntry } from './rows.ts'
 import type { Tables } from './tables.ts'
 
-/** `bytes` is about what its rows take in memory. */
+/** `bytes` estimates the memory of its rows. */
 export type Batch = { ids: number[]; bytes: number }
 
-/** Entries are by their time, files in the order of their creation. */
+/** A push with its entries, by time, and its files, by creation. */
 export type PushWithBelongings = { row: Row; entries: EntryToImport[]; files: FileToImport[] }
 
 const MOST_PUSHES = 200
 const MOST_BYTES = 4 * 1024 * 1024
-/** About what a push and its log take, without what is sealed in it. */
+/** The estimated size of a push and its log, without the sealed texts. */
 const PUSH_BYTES = 2_000
 
-/** A batch holds no more than some megabytes, unless one push alone does. */
+/** Lists batches of some megabytes each, unless a single push is larger. */
 export async function listBatches(
   database: ForeignDatabase,
   { sealed }: Pick<Tables, 'sealed'>,
@@ -40,7 +40,7 @@ export async function listBatches(
   return batches
 }
 
-/** `storage` is the folder of the files; null when none was named. */
+/** Reads a batch. `storage` is the folder of the files; null when none was named. */
 export async function readBatch(
   database: ForeignDatabase,
   { ids }: Batch,

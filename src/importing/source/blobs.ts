@@ -12,19 +12,19 @@ export type Blob = {
   filename: string
   contentType: string
   size: number | null
-  /** base64 of the MD5 of the content. */
+  /** The MD5 of the content in base64. */
   checksum: string
   service: string
 }
 
-/** Keys are letters and digits. Anything else could lead out of the folder. */
+/** The form of a key. Anything else could be a path out of the folder. */
 const KEY = /^[A-Za-z0-9]{4,255}$/
 const PIECE = 256 * 1024
 
-/** Opening a pipe or a device must not wait. Windows has neither flag. */
+/** Flags with which opening a pipe or a device does not block. Windows has neither flag. */
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
-/** `storage` is the folder; null when none was named. */
+/** Makes a file to import. `storage` is the folder; null when none was named. */
 export function incomingFile(blob: Blob, storage: string | null): FileToImport {
   const { filename, contentType, size } = blob
   return { filename, contentType, size: size ?? 0, open: () => read(blob, storage) }
@@ -51,7 +51,9 @@ async function* read(
   yield* pieces(file, { size, checksum })
 }
 
-/** The folder itself may be a link. Below it, a link could lead to any file of this machine. */
+/**
+ * Opens a file below the folder. The folder itself may be a symlink; one below it could point to any file.
+ */
 async function openIn(storage: string, place: string): Promise<FileHandle> {
   const path = join(realpathSync(storage), place)
   if (realpathSync(path) === path) return open(path, READ)
@@ -78,7 +80,7 @@ async function* pieces(
     throw new IncomingProblem('its file is damaged: it has another checksum than the old server stored')
 }
 
-/** Throws what is no error of the system as it is. */
+/** Explains an error of the system. Rethrows any other cause unchanged. */
 function explain(cause: unknown): never {
   const code = codeOf(cause)
   if (code === '') throw cause

@@ -1,9 +1,8 @@
-// What is promised of a database of another server, whichever engine keeps it: everything is read as it was
-// in one moment, and nothing is written.
+// The interface of another server's database, for every engine: reads one snapshot, and writes nothing.
 
 export type Row = Record<string, unknown>
 
-/** Names in its SQL may stand in double quotes. */
+/** A read-only database. Names in SQL may be in double quotes. */
 export type ForeignDatabase = {
   /** The name for messages, without password. */
   name: string

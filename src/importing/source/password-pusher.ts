@@ -8,13 +8,13 @@ import { createUnseal, PUBLISHED_KEY } from './sealed-columns.ts'
 import { requireTables } from './tables.ts'
 
 export type PasswordPusherOptions = {
-  /** Is closed with the source. */
+  /** The database, which is closed with the source. */
   database: ForeignDatabase
   /** The folder of the files; null when none was named. */
   storage: string | null
-  /** In hex; the first is the present one. */
+  /** The master keys in hex, the present one first. */
   masterKeys: readonly string[]
-  /** Told how many bytes were read and are done with. */
+  /** Called with the number of bytes that were read and released. */
   relieve: (bytes: number) => void
 }
 
@@ -24,7 +24,7 @@ export async function openPasswordPusher(options: PasswordPusherOptions): Promis
   await using closing = new AsyncDisposableStack()
   closing.defer(() => database.close())
   const { version, isNewer, sealed, select } = await requireTables(database)
-  /** The master keys that opened something; null when something opened with none. */
+  /** The master keys that opened a value, and null for a value that none opened. */
   const fitting = new Set<string | null>()
   const unseal = createUnseal(masterKeys, (key) => void fitting.add(key))
   const batches = await listBatches(database, { sealed })
@@ -42,7 +42,7 @@ export async function openPasswordPusher(options: PasswordPusherOptions): Promis
     }
   }
 
-  /** Ends with the first value that opens. */
+  /** Returns whether any sealed value opens; null without one. */
   async function opensAny(): Promise<boolean | null> {
     for (const read of [readPushes, readAccounts])
       for await (const _row of read()) if (fitting.values().some((key) => key !== null)) return true

@@ -96,7 +96,7 @@ export function readAccount(row: Row, unseal: Unseal): IncomingAccount {
   }
 }
 
-/** Only a link may leave it open. */
+/** Returns whether viewers may delete the push; null only for a URL push that leaves it open. */
 function deletable(value: unknown, kind: PushKind): boolean | null {
   return value === null && kind === 'url' ? null : flag(value)
 }
@@ -116,7 +116,7 @@ function integer(value: unknown): number | null {
 /** A time as Rails writes it: UTC text with up to nine digits behind the seconds. */
 const TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(\.\d{1,9})?(?:Z| UTC|\+00(?::?00)?)?$/
 
-/** Milliseconds since 1970; null when the value is no such time. */
+/** Parses a time to milliseconds since 1970; null for any other value. */
 function parseTime(value: unknown): number | null {
   const [, day, time, fraction = ''] = TIME.exec(text(value)) ?? []
   const at = Date.parse(`${day}T${time}${fraction.slice(0, 4)}Z`)

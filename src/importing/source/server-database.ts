@@ -9,7 +9,7 @@ import { explainServer } from './server-errors.ts'
 
 const CONNECT_SECONDS = 15
 
-/** Throws `conflict`, naming the server and what helps. */
+/** Opens the database. Throws `conflict` that names the server and the remedy. */
 export async function openServerDatabase(address: DatabaseAddress, readFile: ReadFile) {
   const { begin, others, ...dialect } = ENGINES[address.engine]
   const name = presentDatabaseAddress(address)
@@ -52,9 +52,9 @@ function connect(address: DatabaseAddress, readFile: ReadFile): SQL {
 }
 
 type Engine = Pick<ForeignDatabase, 'textType' | 'columns'> & {
-  /** Opens the one moment, and lets it last as long as the import needs. */
+  /** Statements that begin the transaction, a snapshot that lasts for the whole import. */
   begin: readonly string[]
-  /** Counts other connections to the database, as far as this user may see them. */
+  /** The query that counts other connections to the database, as far as this user may see them. */
   others: string
 }
 

@@ -1,5 +1,4 @@
-// What can go wrong with another server's database server, as sentences for the operator. None holds a
-// password.
+// Explains errors of another server's database server in sentences for the operator, without passwords.
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
 import { conflict, DomainError } from '../../domain/errors.ts'

@@ -10,7 +10,7 @@ import type { ForeignDatabase, Row } from './foreign-database.ts'
 /** SQLITE_OPEN_READONLY and SQLITE_OPEN_URI. */
 const READ_ONLY_URI = 0x01 | 0x40
 
-/** Throws `conflict` naming the file and what helps. */
+/** Opens the file. Throws `conflict` that names it and the remedy. */
 export function openSqliteDatabase(named: string): ForeignDatabase {
   // The log lies beside the file itself, not beside a link to it.
   const path = existsSync(named) ? realpathSync(named) : named
@@ -60,7 +60,7 @@ function connect(path: string): Database {
   return database
 }
 
-/** Tells what SQLite says of another server's file as a matter for the operator. */
+/** Turns an error of SQLite about another server's file into a message for the operator. */
 function explained<T>(path: string, work: () => T): T {
   try {
     return work()

@@ -39,14 +39,14 @@ const TABLES = {
   },
 } as const satisfies Record<string, Columns>
 
-/** Version 1.56 moves their rows to `pushes`, and 2.0 drops them. */
+/** Tables of version 1. Version 1.56 moves their rows to `pushes`, and 2.0 drops them. */
 const TABLES_OF_1 = ['passwords', 'urls', 'file_pushes']
 const IS_OF_1 =
   'it is of version 1; upgrade that server to 2.x first, by way of 1.56, start it once each time, and stop it'
 
 export type Tables = Awaited<ReturnType<typeof requireTables>>
 
-/** `version` is that of the schema. Throws `conflict` when this is no database of a Password Pusher 2.x. */
+/** Throws `conflict` unless this is a database of Password Pusher 2.x. `version` is that of the schema. */
 export async function requireTables(database: ForeignDatabase) {
   const present = new Set<string>()
   for (const { table, column } of await database.read(database.columns))
@@ -58,9 +58,7 @@ export async function requireTables(database: ForeignDatabase) {
     )
   const columnsOf = (table: keyof typeof TABLES) =>
     [...TABLES[table].needed, ...TABLES[table].optional].filter((name) => present.has(`${table}.${name}`))
-  /**
-   * Lists the columns of a table for a SELECT, as texts. Optional ones that this version has not are missing.
-   */
+  /** Lists the columns of a table for a SELECT, as texts, without optional ones that this version lacks. */
   const select = (table: keyof typeof TABLES) =>
     columnsOf(table)
       .map((name) => `CAST(${table}."${name}" AS ${database.textType}) AS "${name}"`)
