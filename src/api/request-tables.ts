@@ -32,6 +32,18 @@ const someText = (options = {}) => Type.String({ pattern: '\\S', ...options })
 const SOME_FILES = Type.Array(Type.Any(), { minItems: 1 })
 const ofKind = (kind: string) => Type.String({ enum: [kind] })
 
+/** The first line of what age encrypts. The rest is checked on arrival. */
+const SEALED_TEXT = someText({ pattern: '^\\s*-----BEGIN AGE ENCRYPTED FILE-----' })
+const isSealed = (sealed: boolean) => Type.Unsafe<boolean>({ type: 'boolean', enum: [sealed] })
+const SEALED = { end_to_end: isSealed(true) }
+const UNSEALED = { end_to_end: Type.Optional(isSealed(false)) }
+/** The members that only an end-to-end push may have. */
+const PLAIN = {
+  ...UNSEALED,
+  key_check: Type.Optional(Type.Not(Type.Any())),
+  recipients_only: Type.Optional(isSealed(false)),
+}
+
 /** The required members of each kind; a text or files need not name their kind. */
 const WAYS_TO_PUSH = {
   text: { payload: someText(), kind: Type.Optional(ofKind('text')) },
@@ -39,7 +51,14 @@ const WAYS_TO_PUSH = {
   url: { payload: someText({ pattern: WEB_ADDRESS_PATTERN }), kind: ofKind('url') },
   qr: { payload: someText({ maxLength: MAX_QR_CHARACTERS }), kind: ofKind('qr') },
 }
-const waysToPush = ({ kinds }: PushLimits) => [...kinds].map((kind) => WAYS_TO_PUSH[kind])
+
+function waysToPush({ kinds, endToEnd }: PushLimits): Record<string, TSchema>[] {
+  const plain = [...kinds].map((kind) => ({ ...WAYS_TO_PUSH[kind], ...PLAIN }))
+  const { text, file } = WAYS_TO_PUSH
+  const files = kinds.has('file') ? [{ ...file, ...SEALED }] : []
+  const sealed = [{ ...text, payload: SEALED_TEXT, ...SEALED }, ...files]
+  return [...(endToEnd === 'required' ? [] : plain), ...(endToEnd === 'off' ? [] : sealed)]
+}
 
 const OF_PUSH = { tableOf: createPushTable, waysTo: waysToPush, like: 'Push' } as const
 
@@ -56,7 +75,11 @@ const BODIES = {
   },
   Answer: {
     ...{ wrapper: 'push', tableOf: createAnswerTable, isClosed: true, plain: 'payload' },
-    waysTo: () => [{ payload: someText() }, { files: SOME_FILES }],
+    waysTo: () => [
+      { payload: someText(), ...UNSEALED },
+      { payload: SEALED_TEXT, ...SEALED },
+      { files: SOME_FILES },
+    ],
     example: TEXT_EXAMPLE,
   },
   Request: {

@@ -189,10 +189,11 @@ const VALUES: unknown[] = [
 ]
 
 /**
- * Refusals that no schema states: the hosts that the operator allows, which are confidential, and the
- * remaining lifetime of an edited push.
+ * Refusals that no schema states: the hosts that the operator allows, which are confidential, the remaining
+ * lifetime of an edited push, and end-to-end answers to a request without a recipient.
  */
-const UNSAID = /^must be at a host that|^would let the push live longer|^must be between 1 and 1$/
+const UNSAID =
+  /^must be at a host that|^would let the push live longer|^must be between 1 and 1$|^is not asked for$/
 
 /** Members that depend on each other are tried beside each base, the others beside the first. */
 const TOGETHER = new Set(['kind', 'payload', 'files'])
