@@ -10,3 +10,8 @@ const OURS = { userAgent: `oncebox/${version}`, patienceMs: 60_000 }
 export function openClient(asked: ServerToAsk): PushClient {
   return createClient({ ...asked, ...OURS, newBoundary: () => `oncebox-${randomBase32(20)}` })
 }
+
+/** Returns letters and digits of 5 random bits each. */
+export function randomText(characters: number): string {
+  return randomBase32(characters)
+}

@@ -7,6 +7,7 @@ function lazily<A extends unknown[], R>(load: () => Promise<(...given: A) => R>)
 export const app = {
   startServer: lazily(async () => (await import('../app.ts')).startServer),
   openClient: lazily(async () => (await import('../app/clients.ts')).openClient),
+  randomText: lazily(async () => (await import('../app/clients.ts')).randomText),
   openAccounts: lazily(async () => (await import('../app/account-commands.ts')).openAccounts),
   importCommand: lazily(async () => (await import('../app/import-command.ts')).importCommand),
   examine: lazily(async () => (await import('../app/doctor/doctor.ts')).examine),

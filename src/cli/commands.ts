@@ -13,6 +13,7 @@ import { IMPORTS } from './commands/imports.ts'
 import { KEYS } from './commands/keys.ts'
 import { LOGINS } from './commands/logins.ts'
 import { MACHINE } from './commands/machine.ts'
+import { MCP } from './commands/mcp.ts'
 import { OWN_PUSHES } from './commands/own-pushes.ts'
 import { PUSH } from './commands/push.ts'
 import { REQUESTS } from './commands/requests.ts'
@@ -28,7 +29,7 @@ import { WATCH } from './commands/watch.ts'
 const ROWS: readonly Command[] = [
   ...[...SERVER, ...USERS, ...TOKENS, ...IMPORTS],
   ...[BACKUP, ...RESTORES, EXPIRE_ALL, COPY, ...KEYS],
-  ...[PUSH, GET, EXEC, ...REQUESTS, ...OWN_PUSHES, WATCH, EXPORT, ...LOGINS, TRUST, ...DESKTOP],
+  ...[PUSH, GET, EXEC, MCP, ...REQUESTS, ...OWN_PUSHES, WATCH, EXPORT, ...LOGINS, TRUST, ...DESKTOP],
   ...[...SERVICE, UPGRADE, ...MACHINE],
 ]
 

@@ -201,6 +201,10 @@ export function createClient(options: PushClientOptions) {
     return readRequest((await get(`${REQUESTS}/${urlToken}`)).body)
   }
 
+  function closeRequest(urlToken: string): Promise<ServerAnswer> {
+    return get(`${REQUESTS}/${urlToken}`, { method: 'DELETE' })
+  }
+
   /**
    * Lists the events after number `after`; null lists all that the server still has. Throws ClientFailure of
    * kind `gone` when the server has discarded some of them.
@@ -212,7 +216,7 @@ export function createClient(options: PushClientOptions) {
 
   return {
     ...{ version, create, linkOf, check, retrieve, expire, edit, audit, list, downloadPart },
-    ...{ createRequest, listRequests, findRequest, listEvents },
+    ...{ createRequest, listRequests, findRequest, closeRequest, listEvents },
   }
 }
 

@@ -1,6 +1,6 @@
 // Runs a command line without a process: a shell that records its output, and an app with accounts in memory.
 
-import { openClient } from '../../src/app/clients.ts'
+import { openClient, randomText } from '../../src/app/clients.ts'
 import type { Finding } from '../../src/app/doctor/doctor.ts'
 import { importCommand } from '../../src/app/import-command.ts'
 import type { LocalServer } from '../../src/app/serving.ts'
@@ -136,6 +136,7 @@ function createMemoryApp() {
   }
   const app: App = {
     openClient: async (asked) => openClient(asked),
+    randomText: async (characters) => randomText(characters),
     importCommand,
     examine: async () => state.findings,
     findServing: async () => state.serving,

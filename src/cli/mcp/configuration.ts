@@ -1,0 +1,107 @@
+// The configuration of `oncebox mcp`, which a person writes: recipes, folders to share from, and recipients.
+
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { ageRecipient } from '../../domain/age-recipient.ts'
+import { codeOf, reasonOf } from '../../domain/system-errors.ts'
+import { variableProblem } from '../exec/targets.ts'
+import { CommandFailure } from '../failures.ts'
+import type { SharedFolder } from './shared-file.ts'
+
+const ORIGINS = ['request', 'handle', 'link'] as const
+
+/** A command that a secret may be used for. `timeout` in seconds; `output`: how many bytes of it are returned. */
+export type Recipe = {
+  argv: readonly string[]
+  secret: string
+  from: readonly (typeof ORIGINS)[number][]
+  timeout: number
+  output: number
+}
+
+export type Configuration = {
+  recipes: ReadonlyMap<string, Recipe>
+  folders: readonly SharedFolder[]
+  /** Public age keys by name. */
+  recipients: ReadonlyMap<string, string>
+}
+
+const MAX_TIMEOUT = 3600
+const MAX_OUTPUT = 16_384
+
+/** Reads the file. If it `mayMiss`, a missing one allows nothing. Throws CommandFailure, naming the member at fault. */
+export function readConfiguration(path: string, { mayMiss }: { mayMiss: boolean }): Configuration {
+  const refuse = (why: string): never => {
+    throw new CommandFailure(`${JSON.stringify(path)}: ${why}.`)
+  }
+  try {
+    const text = readPrivate(path)
+    return parseConfiguration(text, refuse)
+  } catch (cause) {
+    if (cause instanceof CommandFailure) throw cause
+    if (!mayMiss || codeOf(cause) !== 'ENOENT')
+      refuse(cause instanceof SyntaxError ? 'it is no JSON' : reasonOf(cause))
+    return { recipes: new Map(), folders: [], recipients: new Map() }
+  }
+}
+
+/** Throws for a file that others could write or read. */
+function readPrivate(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+  try {
+    const { uid, mode, isFile } = { ...fstatSync(file), isFile: fstatSync(file).isFile() }
+    const isPrivate = process.platform === 'win32' || (uid === process.getuid?.() && (mode & 0o077) === 0)
+    if (!isFile || !isPrivate)
+      throw new Error('it must be a file of yours that nobody else can access (chmod 600)')
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
+  }
+}
+
+type Refuse = (why: string) => never
+
+function parseConfiguration(text: string, refuse: Refuse): Configuration {
+  const { recipes = {}, folders = [], recipients = {}, ...others } = JSON.parse(text)
+  for (const name of Object.keys(others)) refuse(`unknown member ${JSON.stringify(name)}`)
+  if (!isTexts(folders) || !folders.every(isAbsolute)) refuse('"folders" must be a list of absolute paths')
+  return {
+    recipes: new Map(
+      Object.entries(recipes).map(([name, recipe]) => [name, parseRecipe(name, recipe, refuse)]),
+    ),
+    folders: folders.map((given: string) => ({ given, real: realpathSync(given) })),
+    recipients: new Map(
+      Object.entries(recipients).map(([name, key]) => {
+        const parsed = ageRecipient(String(key))
+        return [
+          name,
+          'value' in parsed ? parsed.value : refuse(`recipient ${JSON.stringify(name)} ${parsed.problem}`),
+        ]
+      }),
+    ),
+  }
+}
+
+function parseRecipe(name: string, recipe: unknown, refuse: Refuse): Recipe {
+  const { argv, secret = 'stdin', from = ['request'], timeout = 60, output = 0, ...others } = Object(recipe)
+  const [unknown] = Object.keys(others)
+  const variable = String(secret).startsWith('env:') ? variableProblem(String(secret).slice(4)) : null
+  const isWithin = (number: unknown, min: number, max: number) =>
+    Number.isSafeInteger(number) && Number(number) >= min && Number(number) <= max
+  const problem =
+    (unknown !== undefined && `has an unknown member ${JSON.stringify(unknown)}`) ||
+    ((!isTexts(argv) || argv.length === 0) && 'needs "argv", a list of words') ||
+    (secret !== 'stdin' && !String(secret).startsWith('env:') && '"secret" must be "stdin" or "env:NAME"') ||
+    variable ||
+    ((!isTexts(from) || !from.every((one) => ORIGINS.includes(one as never))) &&
+      `"from" may list ${ORIGINS.join(', ')}`) ||
+    (!isWithin(timeout, 1, MAX_TIMEOUT) && `"timeout" must be 1 to ${MAX_TIMEOUT} seconds`) ||
+    (!isWithin(output, 0, MAX_OUTPUT) && `"output" must be 0 to ${MAX_OUTPUT} bytes`)
+  return problem
+    ? refuse(`recipe ${JSON.stringify(name)}: ${problem}`)
+    : { argv, secret, from, timeout, output }
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}

@@ -1,0 +1,77 @@
+// Runs the command of a recipe with a secret, and tells no more of it than the recipe allows.
+
+import { programEnvironment } from '../exec/program.ts'
+import type { Shell } from '../shell.ts'
+import type { Recipe } from './configuration.ts'
+import { hideSecret } from './redaction.ts'
+
+export type RecipeEnd = { exit_code: number | null; timed_out: boolean; seconds: number; output?: string }
+
+type Run = { recipe: Recipe; path: string; secret: Uint8Array; tokens: readonly string[]; shell: Shell }
+
+/** How long a grandchild may keep the output open after the command has ended. */
+const LAST_OUTPUT_MS = 500
+
+/** `path`: of the program. `tokens`: of links that the command must not find in its environment. */
+export async function runRecipe({ recipe, path, secret, tokens, shell }: Run): Promise<RecipeEnd> {
+  const { argv, output: maxBytes, timeout } = recipe
+  const isInput = recipe.secret === 'stdin'
+  const env = programEnvironment(shell.os.env, { tokens })
+  if (!isInput) env[recipe.secret.slice('env:'.length)] = Buffer.from(secret).toString('utf8')
+  const startedAt = performance.now()
+  const stream = maxBytes === 0 ? 'ignore' : 'pipe'
+  const umask = process.umask(shell.umask)
+  const child = Bun.spawn([path, ...argv.slice(1)], {
+    // In a process group of its own, which the timeout ends as a whole.
+    ...{ env, cwd: shell.os.home, detached: true, stdout: stream, stderr: stream },
+    stdin: isInput ? secret : 'ignore',
+  })
+  process.umask(umask)
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    endGroup(child)
+  }, timeout * 1000)
+  const hidden = 4 * secret.length + 64
+  const reading = [child.stdout, child.stderr].flatMap((from) =>
+    from ? [collect(from, maxBytes + hidden)] : [],
+  )
+  await child.exited
+  clearTimeout(timer)
+  await Promise.race([Promise.all(reading.map(({ done }) => done)), Bun.sleep(LAST_OUTPUT_MS)])
+  const output = reading.map(({ text, isCut }) => {
+    const shown = hideSecret(text(), Buffer.from(secret).toString('latin1'))
+    // A cut may divide an appearance of the secret.
+    return isCut() ? shown.slice(0, Math.max(0, shown.length - hidden)) : shown
+  })
+  return {
+    ...{ exit_code: isLate ? null : child.exitCode, timed_out: isLate },
+    seconds: Math.round((performance.now() - startedAt) / 100) / 10,
+    ...(maxBytes === 0
+      ? {}
+      : { output: Buffer.from(output.join('').slice(0, maxBytes), 'latin1').toString('utf8') }),
+  }
+}
+
+function endGroup(child: Bun.Subprocess): void {
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // Windows has no process groups.
+    child.kill('SIGKILL')
+  }
+}
+
+/** Reads to the end, so that the command never waits, and keeps the beginning. */
+function collect(stream: ReadableStream<Uint8Array>, maxBytes: number) {
+  const kept: Uint8Array[] = []
+  let size = 0
+  const read = async () => {
+    for await (const chunk of stream) {
+      if (size < maxBytes) kept.push(chunk)
+      size += chunk.length
+    }
+  }
+  const text = () => Buffer.concat(kept).subarray(0, maxBytes).toString('latin1')
+  return { done: read().catch(() => undefined), text, isCut: () => size > maxBytes }
+}
