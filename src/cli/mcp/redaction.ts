@@ -10,7 +10,7 @@ const HIDDEN = '[secret]'
 /** Returns the output without the secret and its lines. Both are the bytes as Latin-1. */
 export function hideSecret(output: string, secret: string): string {
   // trim() would also remove bytes of letters.
-  const trim = (text: string) => text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '')
+  const trim = (text: string) => text.replace(/^[ \t\r\n]+/, '').replace(/(?<![ \t\r\n])[ \t\r\n]+$/, '')
   const lines = secret.split(/[\r\n]+/).filter(({ length }) => length >= MIN_HIDDEN_CHARACTERS)
   const needles = [...new Set([trim(secret), ...lines.map(trim)])].filter((text) => text !== '')
   const codings = needles.flatMap((needle) => [
