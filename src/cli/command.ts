@@ -27,8 +27,8 @@ export type Command<F extends SettingsTable = SettingsTable, S extends SettingsT
   /** The full name, with its group: `user add`. */
   name: string
   /**
-   * The arguments as in the help: `EMAIL NAME-OR-PREFIX`, `[FILE]`. Lower case: a choice, `bash|zsh`. `[ARG…]`:
-   * any number of words, of which the first comes after `--`.
+   * The arguments as in the help: `EMAIL NAME-OR-PREFIX`, `[FILE]`. Lower case: a choice, `bash|zsh`.
+   * `[ARG…]`: any number of words, of which the first comes after `--`.
    */
   operands?: string
   /** Heading in the list of commands. */

@@ -122,7 +122,7 @@ function onSignal(listener: (wish: 'stop' | 'reload') => void): void {
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
 }
 
-/** Signals that a program expects from whoever started it. */
+/** Signals that a program expects from the process that started it. */
 const PASSED = [
   'SIGHUP',
   'SIGINT',

@@ -9,7 +9,7 @@ import { DAY, HOUR, MINUTE } from './time.ts'
 
 export type Range = { min: number; max: number; default: number }
 
-/** Whether pushes may be end-to-end; `default`: offered, and chosen in the form unless its sender changes it. */
+/** Whether pushes may be end-to-end; `default`: offered, and preset in the form. */
 export const END_TO_END_RULES = ['offered', 'default', 'required', 'off'] as const
 export type EndToEndRule = (typeof END_TO_END_RULES)[number]
 

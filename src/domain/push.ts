@@ -41,7 +41,7 @@ export type Push = WrongTries & {
   /** Whether recipients see the address of the owner's account, while the server allows that. */
   showsSender: boolean
   passphraseRequired: boolean
-  /** Null for a push that age has not encrypted. */
+  /** The side that encrypted the push with age; null if none did. */
   encryptedBy: AgeSealer | null
   /** The digits by which a recipient's program checks the key in the link; null if there is none. */
   keyCheck: string | null

@@ -42,7 +42,8 @@ export function createRequests(options: RequestsOptions) {
   const { store, keyring, passphrases, limits, now, log } = options
 
   /**
-   * Throws `invalid` for a recipient key that cannot encrypt or is missing where it is required, and `unauthenticated` for a removed account.
+   * Throws `invalid` for a recipient key that cannot encrypt or is missing where it is required, and
+   * `unauthenticated` for a removed account.
    */
   async function create(account: Account, { wanted, address }: Creation): Promise<OwnRequest> {
     const recipient = wanted.recipient ?? (await findRecipient(account))

@@ -152,7 +152,7 @@ async function runTool(
   throw new CommandFailure(`The clipboard refused: ${command[0]} ended with ${code}.`)
 }
 
-/** Asks the terminal to copy a link (OSC 52). The clipboard cannot be read or emptied for certain that way. */
+/** Asks the terminal to copy a link (OSC 52). The clipboard cannot be read, or reliably emptied, that way. */
 export function copyByTerminal(link: string): void {
   const terminal = openSync('/dev/tty', 'w')
   writeSync(terminal, `\x1b]52;c;${Buffer.from(link).toString('base64')}\x07`)

@@ -18,8 +18,8 @@ export type Opening = {
 }
 
 /**
- * Spends a view. Returns the text of the push or, for a push of the kind `file`, the content of its only file.
- * Throws ClientFailure of kind `gone` if it has expired, and `refused` for its passphrase.
+ * Spends a view. Returns the text of the push or, for a push of the kind `file`, the content of its only
+ * file. Throws ClientFailure of kind `gone` if it has expired, and `refused` for its passphrase.
  */
 export async function openContent({
   client,

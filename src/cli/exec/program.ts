@@ -7,7 +7,7 @@ import { codeOf } from '../../domain/system-errors.ts'
 import type { Environment } from '../../settings/parsers.ts'
 import type { Shell } from '../shell.ts'
 
-/** As shells exit for a program that is missing, or that cannot be run. */
+/** The exit codes of shells for a program that is missing, or that cannot be run. */
 export const NOT_EXECUTABLE = 126
 export const NOT_FOUND = 127
 

@@ -6,8 +6,9 @@ import { CommandFailure } from '../failures.ts'
 
 export type ExecStatus = {
   /**
-   * `exited`: the code is the command's. `gone`: a link was opened before or is over. `failed`: oncebox failed.
-   * `not_executable`, `not_found`: the command could not be started. `unfinished`: not ended, or killed.
+   * `exited`: the code is the command's. `gone`: a link was opened before or is over. `failed`: oncebox
+   * failed. `not_executable`, `not_found`: the command could not be started. `unfinished`: not ended, or
+   * killed.
    */
   outcome: 'exited' | 'gone' | 'failed' | 'not_executable' | 'not_found' | 'unfinished'
   exitCode: number | null

@@ -1,4 +1,4 @@
-// Parses what `oncebox exec` is told: the sources of secrets, and where the command gets each of them.
+// Parses the words of `oncebox exec`: the sources of secrets, and where the command gets each of them.
 
 import { parseLinkOrToken } from '../../client/link.ts'
 import type { Parsed } from '../../settings/parsers.ts'

@@ -19,7 +19,7 @@ export type FileSink = {
   add(file: FilePart): Promise<void>
   /** Compares further files with those of an earlier request instead of storing them. */
   compareOnly(): void
-  /** Notes whether the files are end-to-end, as soon as that is known. Later files that are not are refused. */
+  /** Records whether the files are end-to-end, as soon as that is known. Refuses later files that are not. */
   expect(isEndToEnd: boolean): void
   /** Settles whether all files are end-to-end, once they have arrived. Throws `invalid` if they cannot be. */
   settle(isEndToEnd: boolean): Promise<void>
@@ -109,10 +109,10 @@ export type AnswerSink = {
   upload: FileSink
   admit(passphrase: string | null): Promise<void>
   addFile(file: FilePart, passphrase: string | null): Promise<void>
-  complete(answer: ReceivedAnswer): Promise<void>
+  complete(answer: IncomingAnswer): Promise<void>
 }
 
-export type ReceivedAnswer = { payload: string; isEndToEnd: boolean }
+export type IncomingAnswer = { payload: string; isEndToEnd: boolean }
 
 /** The members of an answer; the reference shows them. */
 export function createAnswerTable(limits: PushLimits) {

@@ -85,7 +85,7 @@ describe('push', () => {
     expect(trial.text()).toContain('the clipboard holds no text')
   })
 
-  test('a failure is told by a notification too, as text and not as markup', async () => {
+  test('a notification reports a failure too, as text and not as markup', async () => {
     mkdirSync(path('<b>folder'))
     const run = (file: string) => tryOut({ env: env() }).run('push', '--notify', '--copy', '--file', file)
     expect(await run(path('<b>folder'))).toBe(2)
@@ -214,7 +214,7 @@ describe('desktop', () => {
     )
   })
 
-  test('macOS is told what to use instead', async () => {
+  test('the message on macOS names the alternative', async () => {
     const trial = tryOut({ platform: 'darwin' })
     expect(await trial.run('desktop', 'install')).toBe(1)
     expect(trial.text()).toContain('push --file FILE --copy')

@@ -1,4 +1,4 @@
-// What `oncebox exec` is told: sources, names of variables, and messages that repeat no link.
+// The words of `oncebox exec`: sources, names of variables, and messages that repeat no link.
 
 import { expect, test } from 'bun:test'
 import { parseSource, targetParser } from '../../../src/cli/exec/targets.ts'
