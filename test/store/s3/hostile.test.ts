@@ -84,7 +84,7 @@ test('a response that trickles or ends too early times out', async () => {
     const drop = setInterval(() => outgoing.write('<'), 20)
     outgoing.on('close', () => clearInterval(drop))
   }
-  await expect(objects.beginUpload('k')).rejects.toThrow('did not answer within')
+  await expect(objects.beginUpload('k')).rejects.toThrow('did not answer')
   answer = (_, outgoing) => {
     outgoing.writeHead(200, { 'content-length': '100000' }).write('<ListMultipartUploadsResult>')
     setTimeout(() => outgoing.destroy(), 20)
