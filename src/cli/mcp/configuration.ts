@@ -10,7 +10,7 @@ import type { SharedFolder } from './shared-file.ts'
 
 const ORIGINS = ['request', 'handle', 'link'] as const
 
-/** A command that a secret may be used for. `timeout` in seconds; `output`: how many bytes of it are returned. */
+/** A command that may use a secret. `timeout` in seconds; `output`: how many bytes of it are returned. */
 export type Recipe = {
   argv: readonly string[]
   secret: string
@@ -29,7 +29,10 @@ export type Configuration = {
 const MAX_TIMEOUT = 3600
 const MAX_OUTPUT = 16_384
 
-/** Reads the file. If it `mayMiss`, a missing one allows nothing. Throws CommandFailure, naming the member at fault. */
+/**
+ * Reads the file. If it `mayMiss`, a missing one allows nothing. Throws CommandFailure that names the invalid
+ * member.
+ */
 export function readConfiguration(path: string, { mayMiss }: { mayMiss: boolean }): Configuration {
   const refuse = (why: string): never => {
     throw new CommandFailure(`${JSON.stringify(path)}: ${why}.`)

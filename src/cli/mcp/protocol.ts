@@ -12,7 +12,7 @@ export type ToolDescription = {
 
 export type Tools = {
   descriptions: readonly ToolDescription[]
-  /** Null for an unknown tool. */
+  /** Returns null for an unknown tool. */
   call(name: string, given: unknown): Promise<{ text: string; isError: boolean } | null>
 }
 

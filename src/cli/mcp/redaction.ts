@@ -60,7 +60,10 @@ function hexForms(needle: string): string {
   return [...Buffer.from(needle, 'latin1')].map((byte) => `(?:\\\\+x|0x)?${hexOf(byte)}`).join('[\\s:,-]*')
 }
 
-/** Three forms, because the secret may begin at any of three places of a longer text, such as user:password. */
+/**
+ * Returns three forms, because the secret may begin at any of three places of a longer text, such as
+ * user:password.
+ */
 function base64Forms(needle: string): string[] {
   const bytes = Buffer.from(needle, 'latin1')
   return [0, 1, 2].map((shift) => {

@@ -15,10 +15,10 @@ const REFUSED =
 /** A folder as the configuration names it, and its real path. */
 export type SharedFolder = { given: string; real: string }
 
-export type SharedFile = { file: UploadFile; close: () => Promise<void> }
+export type OfferedFile = { file: UploadFile; close: () => Promise<void> }
 
 /** Throws CommandFailure for any other file. */
-export async function openSharedFile(path: string, folders: readonly SharedFolder[]): Promise<SharedFile> {
+export async function openSharedFile(path: string, folders: readonly SharedFolder[]): Promise<OfferedFile> {
   // Refused by its name before it is opened: opening a device may have effects.
   const expected = isAbsolute(path) ? placeIn(folders, resolve(path)) : undefined
   if (expected === undefined) throw new CommandFailure(REFUSED)

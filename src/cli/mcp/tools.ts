@@ -32,7 +32,7 @@ export type ToolsOptions = {
   shell: Shell
 }
 
-/** What a handle stands for. */
+/** The object behind a handle. */
 type Held = { kind: 'push' | 'request'; urlToken: string }
 
 type ToolName = keyof typeof DESCRIPTIONS

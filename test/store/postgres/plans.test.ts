@@ -1,5 +1,5 @@
-// How PostgreSQL plans every statement of the store on tables that have grown: it scans none of the large ones
-// without a reason.
+// How PostgreSQL plans every statement of the store on tables that have grown: it scans none of the large
+// ones without a reason.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
