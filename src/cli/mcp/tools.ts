@@ -33,7 +33,7 @@ export type ToolsOptions = {
 }
 
 /** The object behind a handle. */
-type Held = { kind: 'push' | 'request'; urlToken: string }
+type Handled = { kind: 'push' | 'request'; urlToken: string }
 
 type ToolName = keyof typeof DESCRIPTIONS
 
@@ -46,15 +46,15 @@ export function createTools({
   shell,
 }: ToolsOptions): Tools {
   const { recipes, folders, recipients } = configuration
-  const held = new Map<string, Held>()
+  const held = new Map<string, Handled>()
 
-  async function hold(kind: Held['kind'], urlToken: string): Promise<string> {
+  async function hold(kind: Handled['kind'], urlToken: string): Promise<string> {
     const name = `${kind}-${await random(16)}`
     held.set(name, { kind, urlToken })
     return name
   }
 
-  function find(name: unknown): Held {
+  function find(name: unknown): Handled {
     const found = held.get(String(name))
     if (found === undefined)
       throw new CommandFailure('There is no such handle: only those that this process returned.')
@@ -154,7 +154,7 @@ export function createTools({
   }
 
   /** Resolves a handle or a link. Refuses links of other servers before anything connects. */
-  function tokenOf({ handle: name, link }: Given, { from }: Recipe): Held {
+  function tokenOf({ handle: name, link }: Given, { from }: Recipe): Handled {
     if ((name === undefined) === (link === undefined))
       throw new CommandFailure('Give either a handle or a link.')
     const source = link === undefined ? find(name) : null

@@ -61,5 +61,7 @@ test('no statement of the store reads or sorts a whole table without a reason', 
     (SORTED.some(([part]) => sql.includes(part)) && !plan.some((step) => step.startsWith('SCAN')))
   expect(texts.length).toBeGreaterThan(250)
   expect(found.filter((statement) => !isAllowed(statement))).toEqual([])
-  expect([...WHOLE_READS, ...SORTED].filter(([part]) => !found.some(({ sql }) => sql.includes(part)))).toEqual([])
+  expect(
+    [...WHOLE_READS, ...SORTED].filter(([part]) => !found.some(({ sql }) => sql.includes(part))),
+  ).toEqual([])
 })
