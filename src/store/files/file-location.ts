@@ -66,7 +66,7 @@ export async function enterFileLocation({
   if (needed.length > 0 && !held.includes(true))
     throw conflict(
       `Live pushes, or downloads after a last view, need their files in ${stored.address}, and ${location.address} lacks them: start ` +
-        `${stored.isBucket ? 'with the --files-url of before' : 'without --files-url there'} until they have ended, and some minutes longer.`,
+        `${stored.isBucket ? 'with the former --files-url' : 'without --files-url there'} until they have ended, and some minutes longer.`,
     )
   await steps.write(() => run(MOVE, location.isBucket, location.mark, location.address))
   return tag
