@@ -1,116 +1,133 @@
-// Decrypts answers that a server encrypted for an age key: armored text, and files, each in a ZIP of its own.
+// The keys of age that open what was received: the one in a link, and those in identity files. Nothing counts
+// as received that does not open with them.
 
-import type { IdentityFile } from '../backup/sealing.ts'
+import type { DecryptedFile, FilePosition } from '../age/sealing.ts'
+import type { PushClient } from '../client/client.ts'
+import { ClientFailure } from '../client/failure.ts'
 import { createOwnFile } from '../client/own-files.ts'
+import { identitiesIn } from '../domain/age-recipient.ts'
+import { conflict } from '../domain/errors.ts'
 import { printableLine } from '../text/printable.ts'
-import type { Shell } from './shell.ts'
 
-export type AgeKeys = Awaited<ReturnType<typeof readAgeKeys>>
+type IdentityText = { path: string; text: string }
 
-/** Reads secret keys from identity files. Throws `conflict` for a file without keys. */
-export async function readAgeKeys(files: readonly IdentityFile[], shell: Shell) {
+export type KeySources = {
+  /** The key in the link; null without one. */
+  linkKey: string | null
+  files?: readonly IdentityText[]
+}
+
+export type AgeKeys = NonNullable<Awaited<ReturnType<typeof readAgeKeys>>>
+
+/** Content may take this much, or `MAX_GROWTH` times its encrypted size: a ZIP of a few bytes can hold any size. */
+const MIN_ROOM = 256 * 1024 * 1024
+const MAX_GROWTH = 20
+
+/**
+ * Resolves to null without any key. Throws ClientFailure for a key in a link that is cut or misspelled, and
+ * `conflict` for a file without keys.
+ */
+export async function readAgeKeys({ linkKey, files = [] }: KeySources) {
+  if (linkKey === null && files.length === 0) return null
   // Loaded only when needed: most commands decrypt nothing.
-  const { armor, Decrypter } = await import('age-encryption')
-  const { addIdentities } = await import('../backup/sealing.ts')
-  const decrypter = new Decrypter()
-  for (const file of files) addIdentities(decrypter, file)
+  const { keyCheckOf, recipientOf } = await import('../age/keys.ts')
+  const { openFile, openText, Unopened } = await import('../age/sealing.ts')
+  const ofLink = linkKey === null ? [] : [await identityInLink(linkKey)]
+  const ofFiles = files.map((file) => [file, identitiesIn(file.text)] as const)
+  const identities = [...ofLink, ...ofFiles.flatMap(([, keys]) => keys)]
+  const readChecks = () => Promise.all(identities.map(async (key) => keyCheckOf(await recipientOf(key))))
+  const checks: string[] = await readChecks().catch(() => [])
+  const wrong =
+    ofFiles.find(([, keys]) => keys.length === 0) ?? (checks.length === 0 ? ofFiles[0] : undefined)
+  if (wrong !== undefined) throw noKeys(wrong[0].path)
 
-  async function writeContent(from: string, to: string): Promise<string> {
-    const zip = await decrypter.decrypt(Bun.file(from).stream())
-    await using file = await createOwnFile(to)
-    const name = await readStoredFile(zip, (bytes) => file.writeFile(bytes))
-    await file.sync()
-    return name
-  }
-
-  let failures = 0
-  /** Reports a failure and resolves to null instead of throwing, because the view is already spent. */
-  async function orReport(what: string, opening: () => Promise<string>): Promise<string | null> {
-    try {
-      return await opening()
-    } catch (cause) {
-      failures += 1
-      shell.say(`oncebox: ${what}: ${whyNot(cause)} Here it is, still encrypted.`)
-      return null
+  function explain(what: string) {
+    return (cause: unknown): never => {
+      if (!(cause instanceof Unopened)) throw cause
+      throw unopened(`${what} was refused: ${printableLine(cause.message)}.`)
     }
   }
 
+  async function openTo(sealed: string, path: string): Promise<DecryptedFile> {
+    await using file = await createOwnFile(path)
+    const opened = await openStream(sealed, (bytes) => file.writeFile(bytes))
+    await file.sync()
+    return opened
+  }
+
+  function openStream(sealed: string, write: (bytes: Uint8Array) => Promise<void>): Promise<DecryptedFile> {
+    const file = Bun.file(sealed)
+    const maxBytes = Math.max(MIN_ROOM, MAX_GROWTH * file.size)
+    return openFile(file.stream(), { identities, maxBytes, write })
+  }
+
   return {
-    openText: (text: string) =>
-      orReport('the text', async () => decrypter.decrypt(armor.decode(text), 'text')),
-    /** Writes the content to a new file. Returns the name inside. */
-    openFile: ({ name, from, to }: { name: string; from: string; to: string }) =>
-      orReport(name, () => writeContent(from, to)),
-    /** Returns how many times something could not be decrypted. */
-    failures: () => failures,
+    /** Throws ClientFailure unless one of the keys is the one that the link of a push needs. */
+    requireKey(keyCheck: string | null): void {
+      if (keyCheck !== null && !checks.includes(keyCheck))
+        throw unopened('This is not the key of this push. Is the link whole, and from the same message?')
+    },
+    /** Throws ClientFailure unless a key opens the text. */
+    openText: (text: string): Promise<string> => openText(text, identities).catch(explain('The text')),
+    /** Opens a saved file into a new one. Throws ClientFailure unless a key opens it whole. */
+    openFile: ({ name, from, to }: { name: string; from: string; to: string }): Promise<DecryptedFile> =>
+      openTo(from, to).catch(explain(name)),
+    /** Opens a saved file and writes it piece by piece. Throws ClientFailure unless a key opens it whole. */
+    pourFile: (name: string, from: string, write: (bytes: Uint8Array) => Promise<void>) =>
+      openStream(from, write).catch(explain(name)),
   }
 }
 
-function whyNot(cause: unknown): string {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  if (message.startsWith('no identity matched')) return 'none of your keys can decrypt it.'
-  return `it cannot be decrypted: ${printableLine(message)}.`
+/** Throws ClientFailure for no key, or for one of another length or spelling. */
+export async function identityInLink(linkKey: string | null): Promise<string> {
+  const { identityOfLinkKey } = await import('../age/keys.ts')
+  const identity = linkKey === null ? null : identityOfLinkKey(linkKey)
+  if (identity !== null) return identity
+  throw unopened('The link holds no whole key: its 43 characters after # are missing or were changed.')
 }
 
-/** Sizes of the parts of a ZIP, without names (APPNOTE 6.3.10, 4.3). */
-const HEADER = { bytes: 30, signature: 0x04034b50 }
-const LISTED = { bytes: 46, signature: 0x02014b50 }
-const END = { bytes: 22, signature: 0x06054b50 }
-/** The end of a large archive has two more parts, of 56 and 20 bytes. */
-const LARGE_END = { bytes: 76, signature: 0x06064b50 }
-const LARGE = 0xffff_ffff
-/** More bytes than the parts after the content can have, with a name of any length. */
-const MAX_TAIL_BYTES = 2 ** 18
-
-/** Writes the content of the only file of a ZIP as it is read. Returns its name. Throws for any other ZIP. */
-async function readStoredFile(
-  zip: AsyncIterable<Uint8Array>,
-  write: (bytes: Uint8Array) => Promise<void>,
-): Promise<string> {
-  let name: string | null = null
-  let written = 0
-  let held: Buffer = Buffer.alloc(0)
-  const writeSome = async (bytes: number) => {
-    await write(held.subarray(0, bytes))
-    written += bytes
-    held = held.subarray(bytes)
-  }
-  for await (const piece of zip) {
-    held = Buffer.concat([held, piece])
-    if (held.length <= MAX_TAIL_BYTES) continue
-    if (name === null) [name, held] = takeHeader(held)
-    await writeSome(Math.max(0, held.length - MAX_TAIL_BYTES))
-  }
-  if (name === null) [name, held] = takeHeader(held)
-  const rest = sizeInTail(held) - written
-  if (rest < 0 || rest > held.length) throw strange()
-  await writeSome(rest)
-  return name
+/**
+ * Checks, without spending a view, that the keys fit the push. Throws ClientFailure if they do not, or if a
+ * key is missing. Does nothing where the server does not tell.
+ */
+export async function requireKeys(
+  { client, urlToken }: { client: Pick<PushClient, 'check'>; urlToken: string },
+  keys: AgeKeys | null,
+  { isKeyInLink }: { isKeyInLink: boolean },
+): Promise<void> {
+  const found = await client.check(urlToken).catch((cause) => {
+    if (cause instanceof ClientFailure && cause.kind === 'unavailable') throw cause
+    // Opening the push tells better why.
+    return null
+  })
+  if (found === null) return
+  const { keyCheck, isTold, isEndToEnd, isExpired } = found
+  if (isExpired) return
+  if (keys === null && keyCheck !== null)
+    throw unopened('The key of this push is missing: its link goes on after # with 43 more characters.')
+  keys?.requireKey(keyCheck)
+  if (isKeyInLink && isTold && !isEndToEnd)
+    throw unopened('The link has a key, but this push is not end-to-end. Whoever sent it can tell.')
 }
 
-/** Returns the file's name, and the bytes after its header. */
-function takeHeader(zip: Buffer): [name: string, rest: Buffer] {
-  if (zip.length < HEADER.bytes || zip.readUInt32LE(0) !== HEADER.signature) throw strange()
-  const nameEnd = HEADER.bytes + zip.readUInt16LE(26)
-  const isStored = zip.readUInt16LE(8) === 0
-  if (!isStored) throw strange()
-  return [zip.toString('utf8', HEADER.bytes, nameEnd), zip.subarray(nameEnd + zip.readUInt16LE(28))]
+/** Throws ClientFailure when files of the push have not arrived, as their numbers tell. */
+export function requireAll(positions: readonly (FilePosition | null)[]): void {
+  const of = Math.max(0, ...positions.map((position) => position?.of ?? 0))
+  const there = new Set(positions.map((position) => position?.n))
+  const missing = Array.from({ length: of }, (_, index) => index + 1).filter((n) => !there.has(n))
+  if (missing.length > 0)
+    throw unopened(
+      `The sender has sent ${of} files, and this server has not sent ${missing.map((n) => `${n}/${of}`).join(', ')}.`,
+      '',
+    )
 }
 
-/** Returns the file's size from its entry in the central directory at the end. */
-function sizeInTail(zip: Buffer): number {
-  const end = zip.length - END.bytes
-  if (end < LISTED.bytes || zip.readUInt32LE(end) !== END.signature) throw strange()
-  const large = end - LARGE_END.bytes
-  const hasLargeEnd = large >= 0 && zip.readUInt32LE(large) === LARGE_END.signature
-  const listed = (hasLargeEnd ? large : end) - zip.readUInt32LE(end + 12)
-  if (listed < 0 || zip.readUInt32LE(listed) !== LISTED.signature) throw strange()
-  const size = zip.readUInt32LE(listed + 24)
-  // ZIP64: a large size comes first in the extra field, after its type and length.
-  const extra = listed + LISTED.bytes + zip.readUInt16LE(listed + 28)
-  return size === LARGE ? Number(zip.readBigUInt64LE(extra + 4)) : size
+export function unopened(message: string, more = ' Nothing was shown or saved.'): ClientFailure {
+  return new ClientFailure('unopened', `${message}${more}`)
 }
 
-function strange(): Error {
-  return new Error('it does not hold one file, as a server writes it')
+function noKeys(path: string) {
+  return conflict(
+    `${path} holds no secret key of age (a line that begins with AGE-SECRET-KEY-), or other lines beside it.`,
+  )
 }

@@ -9,7 +9,13 @@ import type { Shell } from './shell.ts'
 
 const FAILED = 1
 export const WRONG_USAGE = 2
-const EXIT_CODES: Record<ClientFailureKind, number> = { failed: FAILED, gone: 3, refused: 4, unavailable: 5 }
+const EXIT_CODES: Record<ClientFailureKind, number> = {
+  failed: FAILED,
+  gone: 3,
+  refused: 4,
+  unavailable: 5,
+  unopened: 6,
+}
 const INTERRUPTED = 130
 
 /** Invalid flags, arguments or variables. Lists all problems. */

@@ -3,6 +3,7 @@
 import { X509Certificate } from 'node:crypto'
 import { accessSync, constants, existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { ageRecipient, identitiesIn } from '../domain/age-recipient.ts'
 import { codeOf, reasonOf, refusalOf } from '../domain/system-errors.ts'
 import { type Parsed, type Parser, path } from '../settings/parsers.ts'
 
@@ -17,7 +18,7 @@ export function anyPath(text: string): Parsed<string> {
 }
 
 /** Accepts a file that can be read. */
-function readableFile(text: string): Parsed<string> {
+export function readableFile(text: string): Parsed<string> {
   if (text === '') return NO_PATH
   try {
     accessSync(text, constants.R_OK)
@@ -51,6 +52,18 @@ export function sentFile(text: string): Parsed<string> {
   return { problem: 'is not a regular file; pipe it in with --file -' }
 }
 
+/** Reads public keys of age: one itself, or a file of them as `age -R` reads it. */
+export function recipients(text: string): Parsed<string[]> {
+  const isFile = !/^age1/.test(text) && !/^age-secret-key/i.test(text)
+  const found = isFile ? fileText(text) : { value: text }
+  if ('problem' in found) return found
+  const keys = identitiesIn(found.value).map(ageRecipient)
+  const wrong = keys.find((key) => 'problem' in key)
+  if (wrong !== undefined && 'problem' in wrong) return { ...wrong, isSecret: true }
+  const values = keys.flatMap((key) => ('value' in key ? [key.value] : []))
+  return values.length === 0 ? { problem: 'holds no public key of age' } : { value: values }
+}
+
 /** Accepts a file that does not exist yet, in an existing folder. */
 export function newFile(text: string): Parsed<string> {
   if (text === '') return NO_PATH
@@ -71,9 +84,13 @@ export function isNamedAsFolder(path: string): boolean {
   return isFolder(path) || /[/\\]$/.test(path)
 }
 
-/** Accepts a new file or any writable folder, so that no view is spent on content that cannot be saved. */
+/**
+ * Accepts a new file or any writable folder, so that no view is spent on content that cannot be saved; `-` is
+ * standard output.
+ */
 export function output(text: string): Parsed<string> {
   if (text === '') return NO_PATH
+  if (text === STANDARD) return { value: text }
   const whole = resolve(text)
   const existing = findExisting(whole)
   if ('problem' in existing) return existing

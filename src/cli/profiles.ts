@@ -15,6 +15,8 @@ export type Profile = {
   caCerts?: string | null
   /** The only trusted authority for this server, in PEM. The user compared it at login. */
   authority?: string | null
+  /** Whether pushes to it are end-to-end unless a flag or variable says otherwise. */
+  endToEnd?: boolean
 }
 
 /** The first one is the default. */
@@ -93,7 +95,8 @@ export function chooseServer(profiles: Profiles, wanted: ServerChoice) {
   const known = candidates.find((profile) => isSameServer(profile.server, server))
   const isForServer = wanted.apiToken !== null && isSameServer(server, usual)
   const apiToken = isForServer ? wanted.apiToken : (known?.apiToken ?? null)
-  return { server, apiToken, caCerts: known?.caCerts ?? null, authority: known?.authority ?? null }
+  const { caCerts = null, authority = null, endToEnd = false } = known ?? {}
+  return { server, apiToken, caCerts, authority, endToEnd }
 }
 
 /** A link without a scheme means the known server with the same host and port, if there is one. */
@@ -120,9 +123,10 @@ function parseProfiles(text: string): Profiles | null {
 
 function isProfile(value: unknown): value is Profile {
   if (typeof value !== 'object' || value === null) return false
-  const { name, server, apiToken, caCerts, authority } = value as Record<string, unknown>
+  const { name, server, apiToken, caCerts, authority, endToEnd } = value as Record<string, unknown>
   const isToken = apiToken === null || typeof apiToken === 'string'
   const isPem = (pem: unknown) => pem === undefined || pem === null || typeof pem === 'string'
-  if (!isPem(caCerts) || !isPem(authority)) return false
+  if (!isPem(caCerts) || !isPem(authority) || (endToEnd !== undefined && typeof endToEnd !== 'boolean'))
+    return false
   return typeof name === 'string' && typeof server === 'string' && URL.canParse(server) && isToken
 }

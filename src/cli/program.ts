@@ -15,7 +15,7 @@ import {
 import { COMMANDS } from './commands.ts'
 import { inJson, presentFailure, ReportedFailure, sayFailure, UsageError, WRONG_USAGE } from './failures.ts'
 import { createShell, type Outside } from './shell.ts'
-import { findCommand, hasFlag, unknownCommand } from './words.ts'
+import { findCommand, hasCommands, hasFlag, unknownCommand } from './words.ts'
 
 /** Runs a command line on the real terminal and app. Resolves to the exit code. */
 export function runCommandLine(argv: readonly string[], outside: Outside): Promise<number> {
@@ -45,11 +45,11 @@ async function run(argv: readonly string[], parts: CommandContext): Promise<void
   const [word = ''] = rest
   if (isHelp || hasFlag(rest, '--help', '-h')) {
     // A flag or a link where a command is expected must not be repeated on the screen.
-    if ((row === undefined || isGroup(row)) && !/^$|^-|\//.test(word)) throw unknown(row, word)
+    if ((row === undefined || hasCommands(row)) && !/^$|^-|[/#]/.test(word)) throw unknown(row, word)
     return shell.print(await readHelp(row, shell.width))
   }
   if (hasFlag(rest, '--version', '-V')) return shell.print(version)
-  if (row !== undefined && isGroup(row)) throw await refuseGroup(row, word, shell)
+  if (row !== undefined && isCalledAsGroup(row, word)) throw await refuseGroup(row, word, shell)
   const isBare = row === undefined
   const called = row ?? COMMANDS.find(({ name }) => name === 'serve')
   if (called?.act === undefined) return
@@ -60,6 +60,11 @@ async function run(argv: readonly string[], parts: CommandContext): Promise<void
   } catch (cause) {
     throw sayFailure(shell, cause)
   }
+}
+
+/** Whether a command is missing after the row. One that also takes a link may get that instead. */
+function isCalledAsGroup(row: Command, word: string): boolean {
+  return isGroup(row) || (hasCommands(row) && !/[/#]|^-$/.test(word))
 }
 
 async function readOrRefuse(row: Command, words: CommandWords, parts: CommandContext) {

@@ -2,9 +2,11 @@
 // downloads.
 
 import { createHash } from 'node:crypto'
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import type { DecryptedFile, FilePosition } from '../age/sealing.ts'
 import { parseFiles, type RemoteFile } from '../client/answers.ts'
 import type { PushClient } from '../client/client.ts'
 import { ClientFailure, UntrueAnswer } from '../client/failure.ts'
@@ -12,19 +14,20 @@ import { createOwnFile, openOwnFile, placePart } from '../client/own-files.ts'
 import { isSealedName } from '../domain/age-recipient.ts'
 import { printableLine } from '../text/printable.ts'
 import { safeFilename, safeFilenames } from '../text/safe-filename.ts'
-import type { AgeKeys } from './age-keys.ts'
+import { type AgeKeys, requireAll, unopened } from './age-keys.ts'
+import { CommandFailure } from './failures.ts'
 import { formatSize, quote } from './format.ts'
-import { isNamedAsFolder } from './paths.ts'
+import { isNamedAsFolder, STANDARD } from './paths.ts'
 import type { Shell } from './shell.ts'
 
 type ReceivedFilesOptions = {
-  /** A folder, a name for a single file, or null for the current folder. */
+  /** A folder, a name for a single file, `-` for standard output, or null for the current folder. */
   output: string | null
   /** Identifies the push. */
   link: string
   shell: Shell
   downloadPart: PushClient['downloadPart']
-  /** Decrypt the files that are encrypted for them; other files are saved as received. */
+  /** Open the files; one that they do not open is not saved. Null: saves files as received. */
   keys: AgeKeys | null
 }
 
@@ -33,18 +36,25 @@ type Unfinished = { files: readonly RemoteFile[]; done: number }
 
 const CANCELLED = 'cancelled; the same command resumes from here while the server allows it'
 
+export type ReceivedFiles = ReturnType<typeof createReceivedFiles>
+
 export function createReceivedFiles({ output, link, shell, downloadPart, keys }: ReceivedFilesOptions) {
   // The names of hidden files must not reveal the link.
   const id = createHash('sha256').update(link).digest('hex').slice(0, 16)
   const noteIn = (folder: string) => join(folder, `.oncebox-${id}.json`)
   const partIn = (folder: string, index: number) => join(folder, `.oncebox-${id}-${index}.part`)
 
-  function receive(files: readonly RemoteFile[]): Promise<void> {
+  /** The numbers that opened files have had from their sender. */
+  const positions: (FilePosition | null)[] = []
+
+  async function receive(files: readonly RemoteFile[]): Promise<void> {
+    if (output === STANDARD) return pour(files)
     return download({ files, done: 0 }, folderFor(files.length > 1))
   }
 
   /** Resumes an interrupted download. False when there is none or the server no longer allows it. */
   async function resume(): Promise<boolean> {
+    if (output === STANDARD) return false
     const folder = folderFor(false)
     const unfinished = await readNote(noteIn(folder))
     if (unfinished === null) return false
@@ -81,43 +91,98 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
         if (index < done) continue
         await writeNote(noteIn(folder), { files, done: index })
         const path = given ?? join(folder, names[index] ?? '')
-        await downloadOne(file, { path, part: partIn(folder, index), isNamed: given !== null })
+        await downloadOne(file, { path, part: partIn(folder, index), isNamed: given !== null, n: index + 1 })
       }
     } catch (cause) {
-      if (cause instanceof UntrueAnswer) await forget({ files, done }, folder)
+      if (cause instanceof UntrueAnswer || isUnopened(cause)) await forget({ files, done }, folder)
       throw cause
     }
     await rm(noteIn(folder), { force: true })
+    if (done === 0) requireAll(positions)
   }
 
-  type Target = { path: string; part: string; isNamed: boolean }
+  /** `n` counts the files from 1. */
+  type Target = { path: string; part: string; isNamed: boolean; n: number }
 
-  async function downloadOne({ url, size, filename }: RemoteFile, { path, part, isNamed }: Target) {
+  async function downloadOne(file: RemoteFile, target: Target): Promise<void> {
+    await fetch(file, target)
+    await place(file.filename, target)
+  }
+
+  async function fetch({ url, size }: RemoteFile, { path, part }: Pick<Target, 'path' | 'part'>) {
     const progress = shell.startProgress(printableLine(basename(path)), () => CANCELLED)
     const onRetry = (problem: string) => shell.say(`${printableLine(problem)} Trying again.`)
-    const options = { onProgress: progress.update, onRetry }
-    await downloadPart({ url, size, part }, options).finally(progress.stop)
-    const inner = await openSealed(part, filename)
-    const placed = await placePart(
-      part,
-      inner === null || isNamed ? path : join(dirname(path), safeNameOf(inner)),
-    )
+    await downloadPart({ url, size, part }, { onProgress: progress.update, onRetry }).finally(progress.stop)
+  }
+
+  /** Gives a whole part its name, once it has been opened if there are keys. */
+  async function place(filename: string, { path, part, isNamed, n }: Target): Promise<void> {
+    const opened = keys === null ? null : await open({ name: filename, from: part, to: `${part}.open`, n })
+    const inner = opened?.name ?? null
+    const wanted = inner === null || isNamed ? path : join(dirname(path), safeNameOf(inner))
+    const placed = await placePart(opened === null ? part : `${part}.open`, wanted)
     const saved = `Saved as ${printableLine(placed)} (${formatSize(statSync(placed).size)}).`
+    if (opened !== null) await rm(part, { force: true })
     const isRenamed = !isNamed && basename(placed) !== (inner ?? filename).normalize('NFC')
     shell.say(isRenamed ? `${saved} The sender named it ${quote(inner ?? filename)}.` : saved)
   }
 
-  /**
-   * Replaces an encrypted file by its content. Resolves to the name inside, or to null for a file that is not
-   * encrypted or cannot be decrypted.
-   */
-  async function openSealed(part: string, filename: string): Promise<string | null> {
-    if (keys === null || !isSealedName(filename)) return null
-    const opened = `${part}.open`
-    const name = await keys.openFile({ name: filename, from: part, to: opened })
-    if (name === null) await rm(opened, { force: true })
-    else await rename(opened, part)
-    return name
+  type Opening = { name: string; from: string; to: string; n: number }
+
+  /** Opens the `n`th file. Removes what it has written if that fails, or if the server has swapped files. */
+  async function open({ n, ...opening }: Opening): Promise<DecryptedFile> {
+    try {
+      const opened = await (keys as AgeKeys).openFile(opening)
+      notePosition(opened, opening.name, n)
+      return opened
+    } catch (cause) {
+      await rm(opening.to, { force: true })
+      throw cause
+    }
+  }
+
+  function notePosition({ position }: DecryptedFile, name: string, n: number): void {
+    if (position !== null && position.n !== n)
+      throw unopened(`${name} was refused: it is the file ${position.n}/${position.of} of its sender.`)
+    if (position === null && isSealedName(name))
+      shell.say(`${printableLine(name)} does not tell how many files its sender has sent.`)
+    positions.push(position)
+  }
+
+  /** Writes the only file to standard output, piece by piece. */
+  async function pour(files: readonly RemoteFile[]): Promise<void> {
+    const [file, ...others] = files
+    if (file === undefined || others.length > 0)
+      throw new CommandFailure(
+        'Standard output takes one file, and there are several: name a folder instead.',
+      )
+    const folder = mkdtempSync(join(tmpdir(), 'oncebox-'))
+    const part = join(folder, 'download.part')
+    try {
+      await fetch(file, { path: file.filename, part })
+      if (keys === null) for await (const bytes of Bun.file(part).stream()) await shell.writeBytes(bytes)
+      else notePosition(await keys.pourFile(file.filename, part, shell.writeBytes), file.filename, 1)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+    requireAll(positions)
+  }
+
+  /** Opens files that were saved encrypted. */
+  async function openSaved(paths: readonly string[]): Promise<void> {
+    const folder = folderFor(paths.length > 1)
+    const isNamed = output !== null && paths.length === 1 && !isNamedAsFolder(output)
+    if (paths.length > 0) mkdirSync(folder, { recursive: true })
+    for (const [index, from] of paths.entries()) {
+      const to = `${partIn(folder, index)}.open`
+      const name = basename(from)
+      const { name: inner } = await (keys as AgeKeys).openFile({ name, from, to }).catch(async (cause) => {
+        await rm(to, { force: true })
+        throw cause
+      })
+      const placed = await placePart(to, isNamed ? output : join(folder, safeNameOf(inner)))
+      shell.say(`Saved as ${printableLine(placed)} (${formatSize(statSync(placed).size)}).`)
+    }
   }
 
   const safeNameOf = (sent: string) => safeFilename(sent, { platform: shell.os.platform })
@@ -127,7 +192,11 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
     await rm(noteIn(folder), { force: true })
   }
 
-  return { receive, resume }
+  return { receive, resume, openSaved }
+}
+
+function isUnopened(cause: unknown): boolean {
+  return cause instanceof ClientFailure && cause.kind === 'unopened'
 }
 
 async function writeNote(path: string, unfinished: Unfinished): Promise<void> {

@@ -6,10 +6,11 @@ import { ClientFailure } from '../client/failure.ts'
 import { isInTheClear, parseLinkOrToken } from '../client/link.ts'
 import { clientSecrets, clientSettings } from '../settings/client.ts'
 import type { SettingsTable, Values } from '../settings/setting.ts'
+import { readInput } from './ask.ts'
 import { type Command, type CommandInput, command } from './command.ts'
 import { CommandFailure } from './failures.ts'
 import { printableJson } from './format.ts'
-import { certificates } from './paths.ts'
+import { certificates, STANDARD } from './paths.ts'
 import { chooseServer, profilesPath, readProfiles } from './profiles.ts'
 import type { Shell } from './shell.ts'
 
@@ -46,10 +47,19 @@ export function serverCommand<F extends SettingsTable>({ act, ...row }: ServerCo
     heading: 'Share and open:',
     settings: callSettings,
     act: async (given) => {
-      const [operand = ''] = row.operands === 'LINK-OR-TOKEN' ? given.operands : []
-      return act({ ...given, ...(await openCall(operand, given, row)) })
+      const [operand = ''] = row.operands?.includes('LINK-OR-TOKEN') ? given.operands : []
+      const link = operand === STANDARD ? await readLink(given.shell) : operand
+      return act({ ...given, ...(await openCall(link, given, row)) })
     },
   })
+}
+
+/** Reads a link or token from standard input, which no other user of the machine can see. */
+export async function readLink(shell: Shell): Promise<string> {
+  if (shell.isInputTerminal) shell.say('Paste the link; end it with Ctrl-D on its own line.')
+  const link = (await readInput(shell))?.trim() ?? ''
+  if (parseLinkOrToken(link) !== null) return link
+  throw new CommandFailure('Standard input holds neither a link nor a token.')
 }
 
 const PATIENT_TRIES = 100
@@ -58,13 +68,15 @@ export type CallInput = Pick<CommandInput<unknown, Values<typeof callSettings>>,
 
 /**
  * Opens the client for the server of a link, or for the chosen server if `link` is a token or empty.
- * `urlToken` names a push or a request; it is empty when the command concerns none. Throws ClientFailure when
+ * `urlToken` names a push or a request; it is empty when the command concerns none. `fragment`: the key in
+ * the link. `endToEnd`: whether the login asks for end-to-end pushes. Throws ClientFailure when
  * a login is needed and there is none.
  */
 export async function openCall(linkOrToken: string, { config, shell, app }: CallInput, needs: Needs = {}) {
   const { cacert, ...wanted } = config
   const address = parseLinkOrToken(linkOrToken)
   const { server: link = null, isSchemeGuessed, urlToken = '', isRequest = false } = address ?? {}
+  const fragment = address?.fragment ?? null
   if (isRequest && !needs.takesRequests)
     throw new CommandFailure('This is the link of a request, not of a push: see "oncebox requests".')
   const profiles = readProfiles(profilesPath(shell.os))
@@ -80,7 +92,8 @@ export async function openCall(linkOrToken: string, { config, shell, app }: Call
     authority: cacert === null ? chosen.authority : null,
   }
   const client = await connect(asked, { shell, app })
-  return { client, server, isSignedIn: apiToken !== null, urlToken, isRequest }
+  const { endToEnd } = chosen
+  return { client, server, isSignedIn: apiToken !== null, urlToken, isRequest, fragment, endToEnd }
 }
 
 /**

@@ -6,8 +6,9 @@ import { parseEmail } from '../domain/account.ts'
 import { type Parsed, serverUrl } from '../settings/parsers.ts'
 import type { SettingsTable } from '../settings/setting.ts'
 import { nearestWord } from '../text/nearest-word.ts'
-import { type Command, childrenOf, isGroup, type Operand, operandsOf, wordOf } from './command.ts'
+import { type Command, childrenOf, type Operand, operandsOf, wordOf } from './command.ts'
 import { COMMANDS } from './commands.ts'
+import { STANDARD } from './paths.ts'
 
 /**
  * Finds the command that the first words name, undefined for the program itself, and the words after its
@@ -18,12 +19,17 @@ export function findCommand(argv: readonly string[]) {
   let isHelp = false
   for (const [at, word] of argv.entries()) {
     const child = childrenOf(COMMANDS, row?.name ?? '').find((known) => wordOf(known) === word)
-    const asks = word === 'help' && (row === undefined || isGroup(row))
+    const asks = word === 'help' && (row === undefined || hasCommands(row))
     if (child === undefined && !asks) return { row, rest: argv.slice(at), isHelp }
     row = child ?? row
     isHelp ||= asks
   }
   return { row, rest: [], isHelp }
+}
+
+/** Whether the row has commands below it. */
+export function hasCommands({ name }: Command): boolean {
+  return childrenOf(COMMANDS, name).length > 0
 }
 
 /** Whether one of the flags occurs before `--`. */
@@ -140,6 +146,8 @@ const OPERANDS: Record<string, (text: string) => Parsed<string>> = {
     parseLinkOrToken(text) === null
       ? { problem: 'must be a link such as https://once.example/p/7k3m9q…, or its token', isSecret: true }
       : { value: text },
+  'LINK-OR-TOKEN|-': (text) =>
+    text === STANDARD ? { value: text } : (OPERANDS['LINK-OR-TOKEN']?.(text) ?? { value: text }),
   URL: serverUrl,
 }
 

@@ -34,7 +34,15 @@ export function parsePush(body: unknown) {
     files: parseFiles(members.files),
     /** The token of the request that it answers, which only Oncebox sends. */
     request: wordOf(members.request),
+    ...parseEndToEnd(members),
   }
+}
+
+/** Parses the members that only an end-to-end push has, and only on Oncebox. */
+export function parseEndToEnd(body: unknown) {
+  const { end_to_end, key_check } = Object(body)
+  const isCheck = typeof key_check === 'string' && /^[0-9a-f]{8}$/.test(key_check)
+  return { isEndToEnd: end_to_end === true, keyCheck: isCheck ? key_check : null }
 }
 
 export type RemoteRequest = ReturnType<typeof parseRequest>

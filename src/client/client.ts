@@ -2,6 +2,7 @@
 // for a secret, and events.
 
 import {
+  parseEndToEnd,
   parseEntries,
   parseEventPage,
   parseLogs,
@@ -36,6 +37,11 @@ type NewRemotePush = {
   files: UploadFile[]
   /** Called with the bytes sent so far, and the total if it is known. */
   onProgress: (sent: number, total: number | null) => void
+  /**
+   * Whether to send the same bytes again under an Idempotency-Key when the answer was lost. Only Oncebox
+   * knows the key.
+   */
+  isRepeatable?: boolean
 }
 
 /** `answer` is the response body as received. */
@@ -101,11 +107,21 @@ export function createClient(options: PushClientOptions) {
     }
   }
 
-  async function sendNew({ fields, files, onProgress }: NewRemotePush): Promise<ServerAnswer> {
-    if (files.length === 0) return ask(PUSHES, sendFields('POST', 'push', fields))
+  async function sendNew({ fields, files, onProgress, isRepeatable }: NewRemotePush): Promise<ServerAnswer> {
+    const call = callFor({ fields, files, onProgress })
+    if (!isRepeatable || call.isSentOnce) return ask(PUSHES, call)
+    const keyed = { ...call, headers: { ...call.headers, 'idempotency-key': options.newBoundary() } }
+    return ask(PUSHES, keyed).catch((cause) => {
+      if (!(cause instanceof LostAnswer)) throw cause
+      return ask(PUSHES, keyed)
+    })
+  }
+
+  function callFor({ fields, files, onProgress }: NewRemotePush): Call {
+    if (files.length === 0) return sendFields('POST', 'push', fields)
     const texts = givenOf(fields).map(([name, value]): [string, string] => [`push[${name}]`, String(value)])
     const upload = createUpload({ texts, files, boundary: options.newBoundary(), onProgress })
-    return ask(PUSHES, { method: 'POST', isLong: true, ...upload })
+    return { method: 'POST', isLong: true, ...upload }
   }
 
   /** Counts as a view, unless a passphrase is required. */
@@ -141,10 +157,16 @@ export function createClient(options: PushClientOptions) {
     return parseUrl((await get(`${PUSHES}/${urlToken}/preview`)).body)
   }
 
-  /** Whether the push can be opened; never a view. Only Oncebox tells; for other servers both are false. */
-  async function check(urlToken: string): Promise<{ isExpired: boolean; needsPassphrase: boolean }> {
-    const { expired, passphrase_required } = Object((await get(`${PUSHES}/${urlToken}/preview`)).body)
-    return { isExpired: expired === true, needsPassphrase: passphrase_required === true }
+  /**
+   * Whether the push can be opened, and the key that it needs; never a view. Other servers do not tell
+   * (`isTold`): then all are false.
+   */
+  async function check(urlToken: string) {
+    const { body } = await get(`${PUSHES}/${urlToken}/preview`)
+    const { expired, passphrase_required } = Object(body)
+    const isTold = typeof expired === 'boolean'
+    const needsPassphrase = passphrase_required === true
+    return { isTold, isExpired: expired === true, needsPassphrase, ...parseEndToEnd(body) }
   }
 
   function expire(urlToken: string): Promise<ServerAnswer> {

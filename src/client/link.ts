@@ -6,7 +6,7 @@ import { authorityOf } from '../text/web-address.ts'
 const TOKEN = /^[\w-]{4,128}$/
 /** A secret link of any version, an API address of a push, or the link of a request. */
 const LINK =
-  /^(https?:\/\/[^/?#\s]+(?:\/[^?#\s]*?)?)\/([pfrq]|api\/v2\/pushes)\/([\w-]{4,128})(?:\/r|\/preview)?(?:\.json)?\/?(?:[?#].*)?$/i
+  /^(https?:\/\/[^/?#\s]+(?:\/[^?#\s]*?)?)\/([pfrq]|api\/v2\/pushes)\/([\w-]{4,128})(?:\/r|\/preview)?(?:\.json)?\/?(?:\?[^#]*)?(?:#(.*))?$/i
 /** Older servers put the reader's language before the path. */
 const LANGUAGE = /\/[a-z]{2}(-[A-Za-z]{2,4})?$/
 
@@ -32,21 +32,25 @@ export function acceptLink(link: string, server: string): string | null {
 /**
  * Returns null when the text is neither a link nor a token. `server` is null for a bare token, which belongs
  * to the server of the login. `isSchemeGuessed`: the link lacked http or https. `isRequest`: it is the link
- * of a request.
+ * of a request. `fragment`: the text after `#`, which no request may carry; null if it is empty.
  */
 export function parseLinkOrToken(text: string) {
   if (text.length > MAX_LINK_CHARACTERS) return null
   const given = text.trim().replace(/^<(.*)>$/, '$1')
-  if (TOKEN.test(given))
-    return { server: null, isSchemeGuessed: false, urlToken: inOwnCase(given), isRequest: false }
-  const [, base, family, urlToken] = LINK.exec(withScheme(given)) ?? []
+  const [, token, key] = /^([\w-]+)(?:#(.*))?$/.exec(given) ?? []
+  if (token !== undefined && TOKEN.test(token)) {
+    const named = { urlToken: inOwnCase(token), fragment: key || null }
+    return { ...named, server: null, isSchemeGuessed: false, isRequest: false }
+  }
+  const [, base, family, urlToken, fragment] = LINK.exec(withScheme(given)) ?? []
   const authority = base === undefined ? null : authorityOf(base)
   if (base === undefined || urlToken === undefined || authority === null) return null
   if (authority.username !== '' || authority.password !== '') return null
   const path = new URL(base).pathname.replace(SLASHES, '').replace(LANGUAGE, '')
   const server = `${authority.origin}${path}`
   const isRequest = family?.toLowerCase() === 'q'
-  return { server, isSchemeGuessed: lacksScheme(given), urlToken: inOwnCase(urlToken), isRequest }
+  const named = { urlToken: inOwnCase(urlToken), fragment: fragment || null }
+  return { ...named, server, isSchemeGuessed: lacksScheme(given), isRequest }
 }
 
 /** Tokens are in lower case, but some programs and QR codes write whole links in capitals. */

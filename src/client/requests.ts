@@ -92,9 +92,12 @@ export function createAsk(options: AskOptions): AskServer {
   }
 }
 
-/** Returns null unless the server asks to retry (429, 503), in which case it stored and counted nothing. */
+/**
+ * Returns null unless the server asks to retry: busy (429, 503), in which case it stored and counted nothing,
+ * or still at work on the same Idempotency-Key (409).
+ */
 function secondsToWait({ status, headers }: Response): number | null {
-  if (status !== 429 && status !== 503) return null
+  if (status !== 429 && status !== 503 && status !== 409) return null
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
   return seconds >= 0 && seconds <= LONGEST_WAIT_SECONDS ? Math.max(1, seconds) : null
 }

@@ -42,6 +42,8 @@ export type Setting = {
   variableOnly?: true
   /** A command's own flag, which no variable sets. */
   flagOnly?: true
+  /** Its variable, where the flag does not tell it. */
+  variable?: string
   /** A variable of other programs, read when nothing else gives a value. */
   fallback?: string
   help: string
@@ -95,7 +97,7 @@ export type Values<T extends SettingsTable> = { [K in keyof T]: SettingValue<T[K
 
 /** Returns the environment variable of a setting, without the `_FILE` suffix. */
 export function variableOf(setting: Setting): string {
-  return `ONCEBOX_${setting.flag.toUpperCase().replaceAll('-', '_')}`
+  return setting.variable ?? `ONCEBOX_${setting.flag.toUpperCase().replaceAll('-', '_')}`
 }
 
 /** Represents the missing value of a flag. No system passes NUL in an argument. */

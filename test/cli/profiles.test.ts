@@ -17,13 +17,20 @@ test('a link without a scheme means the known server with that host', () => {
     apiToken: 'obx_1',
     caCerts: 'PEM',
     authority: null,
+    endToEnd: false,
   })
   expect(chooseServer([home], { ...wanted, isSchemeGuessed: false })).toEqual({
     server: 'https://once.example',
     apiToken: null,
     caCerts: null,
     authority: null,
+    endToEnd: false,
   })
   const elsewhere = { ...wanted, link: 'https://evil.example', isSchemeGuessed: true }
-  expect(chooseServer([home], elsewhere)).toMatchObject({ apiToken: null, caCerts: null, authority: null })
+  expect(chooseServer([home], elsewhere)).toMatchObject({
+    apiToken: null,
+    caCerts: null,
+    authority: null,
+    endToEnd: false,
+  })
 })

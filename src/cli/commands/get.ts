@@ -1,36 +1,32 @@
 // `oncebox get`: receives a push, or an answer to a request, as text or as files.
 
-import { mkdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import type { RemoteRequest } from '../../client/answers.ts'
 import type { PushClient } from '../../client/client.ts'
 import { ClientFailure, UntrueAnswer } from '../../client/failure.ts'
 import { readPages } from '../../client/own-pushes.ts'
 import { isSealedText } from '../../domain/age-recipient.ts'
-import { reasonOf } from '../../domain/system-errors.ts'
-import { DIRECTION_MARK, printable, printableLine } from '../../text/printable.ts'
+import { printableLine } from '../../text/printable.ts'
 import { isWebAddress } from '../../text/web-address.ts'
-import { type AgeKeys, readAgeKeys } from '../age-keys.ts'
+import { type AgeKeys, readAgeKeys, requireKeys } from '../age-keys.ts'
 import { repeated, toggle, valued } from '../command.ts'
-import type { Clipboard } from '../desktop/clipboard.ts'
-import { CommandFailure, ReportedFailure } from '../failures.ts'
-import { formatLocalTime, formatSize } from '../format.ts'
-import { fileText, isNamedAsFolder, namedText, output } from '../paths.ts'
-import { drawQr } from '../qr.ts'
-import { createReceivedFiles } from '../received-files.ts'
+import { CommandFailure } from '../failures.ts'
+import { formatLocalTime } from '../format.ts'
+import { fileText, namedText, output, readableFile, STANDARD } from '../paths.ts'
+import { createReceivedFiles, type ReceivedFiles } from '../received-files.ts'
+import { copyText, drawText, printText, saveText } from '../received-text.ts'
 import { loginNeeded, printJson, type ServerCall, serverCommand, untilAnswered } from '../server-command.ts'
 import type { Shell } from '../shell.ts'
-import { writeWholeFile } from '../whole-file.ts'
 
 export const GET = serverCommand({
   name: 'get',
-  operands: 'LINK-OR-TOKEN',
+  operands: '[LINK-OR-TOKEN|-]',
   takesRequests: true,
   flags: {
     output: valued('output <path>', output),
     passphraseFile: valued('passphrase-file <path>', fileText),
     wait: toggle('wait'),
     identity: repeated('identity <file>', namedText),
+    sealed: repeated('sealed <file>', readableFile),
     copy: toggle('copy'),
     qr: toggle('qr'),
     json: toggle('json'),
@@ -40,42 +36,77 @@ export const GET = serverCommand({
     ['copy', 'qr'],
     ['copy', 'json'],
   ],
-  act: async ({ flags: { output, passphraseFile, wait, identity, copy, qr, json }, shell, ...visit }) => {
+  problems: ({ flags: { sealed, wait, json }, operands }) => [
+    sealed.length > 0 && (wait || json) && '--sealed opens what was saved: leave out --wait and --json',
+    operands.length === 0 && sealed.length === 0 && 'LINK-OR-TOKEN is missing',
+  ],
+  act: async ({ flags, shell, ...visit }) => {
+    const { output, passphraseFile, wait, identity, sealed, copy, qr, json } = flags
     // Without a clipboard that can be emptied, nothing is opened.
     const clipboard = copy ? (await import('../desktop/clipboard.ts')).openClipboard(shell) : null
     const { client, server, urlToken, isRequest } = visit
-    const keys = identity.length === 0 ? null : await readAgeKeys(identity, shell)
+    const linkKey = isRequest ? null : visit.fragment
+    const keys = await readAgeKeys({ linkKey, files: identity })
     const { downloadPart } = client
     const files = createReceivedFiles({ output, link: `${server} ${urlToken}`, shell, downloadPart, keys })
+    if (sealed.length > 0) return openSaved(sealed, { keys, files, show })
     if (!json && (await files.resume())) return
-    const found = isRequest || wait ? await awaitAnswer(visit, { wait, shell }) : urlToken
+    const isAnswer = isRequest || wait
+    if (!isAnswer) await requireKeys(visit, keys, { isKeyInLink: linkKey !== null })
+    const found = isAnswer ? await awaitAnswer(visit, { wait, shell }) : urlToken
     const { push, answer } = await retrieve({ client, urlToken: found }, passphraseFile, shell)
-    if (json) printJson(answer, shell)
+    if (json && keys === null) printJson(answer, shell)
     if (push.expired) throw new ClientFailure('gone', 'This push has expired.')
-    if (json) return
+    if (json && keys === null) return
     const { payload, viewsRemaining } = push
     const hasFiles = push.files.length > 0
     if (!payload && !hasFiles) throw new UntrueAnswer('The server answered with a push that holds nothing.')
     if (viewsRemaining !== null)
       shell.say(viewsRemaining === 0 ? 'This was the last view.' : `Views left: ${viewsRemaining}.`)
-    const text = payload && (await openText(payload, keys, shell))
+    const text = payload && (keys === null ? tellSealed(payload, shell) : await keys.openText(payload))
+    if (json) return printJson({ ...Object(answer), payload: text }, shell)
     if (text && push.kind === 'url' && !isWebAddress(text))
       shell.say('This push is marked as a link, but is not a web address. Do not open it.')
-    const isCopied = text && clipboard !== null
-    if (isCopied) await copyText(text, clipboard, shell)
-    else if (text && (hasFiles || output === null || !(await saveText(text, output, shell))))
-      printText(text, shell)
-    if (text && qr) drawText(text, shell)
+    if (text) await show(text, hasFiles)
     if (hasFiles) await files.receive(push.files)
-    if (keys !== null && keys.failures() > 0) throw new ReportedFailure(1)
+
+    async function show(text: string, besideFiles: boolean): Promise<void> {
+      if (clipboard !== null) await copyText(text, clipboard, shell)
+      else if (besideFiles || output === null || output === STANDARD) printText(text, shell)
+      else if (!(await saveText(text, output, shell))) printText(text, shell)
+      if (qr) drawText(text, shell)
+    }
   },
 })
 
-/** Decrypts a text. Resolves to the encrypted text if that is not possible. */
-async function openText(text: string, keys: AgeKeys | null, shell: Shell): Promise<string> {
-  if (!isSealedText(text)) return text
-  if (keys !== null) return (await keys.openText(text)) ?? text
-  shell.say('This is encrypted for an age key: "age -d" opens it, and so does --identity FILE.')
+type Saved = {
+  keys: AgeKeys | null
+  files: Pick<ReceivedFiles, 'openSaved'>
+  show: (text: string, besideFiles: boolean) => Promise<void>
+}
+
+const MAX_TEXT_BYTES = 64 * 1024 * 1024
+
+/** Opens encrypted texts and files that were saved before, and asks no server. */
+async function openSaved(paths: readonly string[], { keys, files, show }: Saved): Promise<void> {
+  if (keys === null)
+    throw new CommandFailure(
+      '--sealed needs the key: the whole link as argument ("-" reads it), or --identity.',
+    )
+  const sealedFiles: string[] = []
+  for (const path of paths) {
+    const file = Bun.file(path)
+    const isText = file.size <= MAX_TEXT_BYTES && isSealedText(await file.slice(0, 100).text())
+    if (isText) await show(await keys.openText(await file.text()), paths.length > 1)
+    else sealedFiles.push(path)
+  }
+  await files.openSaved(sealedFiles)
+}
+
+/** Says how an encrypted text can be opened. Returns it unchanged. */
+function tellSealed(text: string, shell: Shell): string {
+  if (isSealedText(text))
+    shell.say('This is encrypted for an age key: "age -d" opens it, and so does --identity FILE.')
   return text
 }
 
@@ -92,65 +123,6 @@ async function retrieve({ client, urlToken }: PushOnServer, given: string | null
     retrieved = await client.retrieve(urlToken, passphrase)
   }
   return retrieved
-}
-
-/** Draws a QR code. Does not fail if the text is too long, because the view is already spent. */
-function drawText(text: string, shell: Shell): void {
-  try {
-    shell.draw(drawQr(text))
-  } catch {
-    shell.say('The text is too long for a QR code.')
-  }
-}
-
-/** The file name of a text in a folder. The sender's name for the push is private. */
-const TEXT_NAME = 'push.txt'
-
-/**
- * Resolves to false when writing fails. The caller then prints the text, because the view is already spent.
- */
-async function saveText(text: string, output: string, shell: Shell): Promise<boolean> {
-  const isFolder = isNamedAsFolder(output)
-  const path = isFolder ? join(output, TEXT_NAME) : output
-  try {
-    mkdirSync(dirname(path), { recursive: true })
-    const saved = await writeWholeFile(path, { mayNumber: isFolder, fill: (write) => write(text) })
-    shell.say(`Saved as ${printableLine(saved)} (${formatSize(Buffer.byteLength(text))}).`)
-    return true
-  } catch (cause) {
-    const why =
-      cause instanceof CommandFailure ? cause.message : `${JSON.stringify(output)}: ${reasonOf(cause)}.`
-    shell.say(`oncebox: ${why} Here is the text instead.`)
-    return false
-  }
-}
-
-/** Prints the text unchanged, except for characters that a terminal would interpret. */
-function printText(text: string, shell: Shell): void {
-  if (!shell.isOutputTerminal) return void shell.printExactly(text)
-  const shown = printable(text)
-  shell.printExactly(shown.endsWith('\n') ? shown : `${shown}\n`)
-  if (DIRECTION_MARK.test(text))
-    shell.say(
-      'This text contains marks that change the direction of reading (here shown as �): elsewhere it may look different.',
-    )
-  if (shown !== text)
-    shell.say('Control characters are shown as signs; redirect to a file ("> FILE") to keep them.')
-}
-
-const CLIPBOARD_SECONDS = 45
-
-/** Puts the text on the clipboard for a while. Prints it if that fails, because the view is already spent. */
-async function copyText(text: string, clipboard: Clipboard, shell: Shell): Promise<void> {
-  try {
-    await clipboard.copy(text, { isConcealed: true })
-  } catch (cause) {
-    shell.say(`oncebox: ${reasonOf(cause)} Here is the text instead.`)
-    return printText(text, shell)
-  }
-  shell.say(`The text is on the clipboard for ${CLIPBOARD_SECONDS} seconds. Ctrl-C removes it now.`)
-  await shell.pause(CLIPBOARD_SECONDS)
-  await clipboard.clearIf(text)
 }
 
 const POLL_MS = 2000

@@ -2,16 +2,27 @@
 
 import { resolve } from 'node:path'
 import type { ShownKey } from '../../app/keys.ts'
+import { parseLinkOrToken } from '../../client/link.ts'
 import { databaseAddressOf } from '../../settings/database.ts'
 import type { Values } from '../../settings/setting.ts'
 import { command, some, toggle } from '../command.ts'
 import { formatCount } from '../format.ts'
+import { STANDARD } from '../paths.ts'
+import { readLink } from '../server-command.ts'
 
 const storage = some('dataDir', 'keyFile', 'databaseUrl', 'databasePassword')
 const json = toggle('json')
 
 export const KEYS = [
-  { name: 'key' },
+  command({
+    name: 'key',
+    operands: 'LINK|-',
+    act: async ({ operands: [operand = ''], shell }) => {
+      const link = operand === STANDARD ? await readLink(shell) : operand
+      const { identityInLink } = await import('../age-keys.ts')
+      shell.print(await identityInLink(parseLinkOrToken(link)?.fragment ?? null))
+    },
+  }),
   command({
     name: 'key show',
     flags: { json },

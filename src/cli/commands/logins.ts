@@ -22,6 +22,7 @@ const flags = {
   profile: valued('profile <name>', profileName),
   tokenStdin: toggle('token-stdin'),
   anonymous: toggle('anonymous'),
+  endToEnd: toggle('end-to-end'),
   caFingerprint: fingerprintFlag('ca-fingerprint'),
 }
 const settings = { cacert: { ...caSettings.cacert, parse: certificates } }
@@ -50,7 +51,9 @@ export const LOGINS = [
       const kind = facts.isOncebox ? 'Oncebox' : 'a server with this API,'
       const works = token === null ? '' : ', and the token works'
       shell.say(`${server} is ${kind} ${printableLine(facts.applicationVersion)}${works}.`)
-      writeProfiles(path, withProfile(readProfiles(path), { name, server, apiToken: token, ...trusted }))
+      const login = { name, server, apiToken: token, ...trusted }
+      const saved = flags.endToEnd ? { ...login, endToEnd: true } : login
+      writeProfiles(path, withProfile(readProfiles(path), saved))
       shell.say(`Saved as ${name} in ${path}.`)
     },
   }),

@@ -107,7 +107,8 @@ function rowOf(push: RemotePush, now: number): string[] {
   const { createdAt, kind, name, htmlUrl, urlToken, viewsRemaining, expired, expiredOn, request } = push
   const left = `${formatCount(viewsRemaining, 'view')}, ${formatTimeLeft(push, now)}`
   const state = expired ? formatLocalTime(expiredOn ?? '') || '-' : left
-  const what = request === null ? kind : `${kind}, received`
+  const sealed = request === null ? ', end-to-end' : ', arrived encrypted'
+  const what = `${kind}${request === null ? '' : ', received'}${push.isEndToEnd ? sealed : ''}`
   return [formatLocalTime(createdAt), what, name || '-', state, htmlUrl ?? urlToken]
 }
 

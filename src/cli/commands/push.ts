@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { parsePush } from '../../client/answers.ts'
+import { parsePush, type RemotePush } from '../../client/answers.ts'
 import { ClientFailure, RefusedFields } from '../../client/failure.ts'
 import type { ApiFields } from '../../client/requests.ts'
 import { fileUpload, type UploadFile } from '../../client/upload.ts'
@@ -15,8 +15,9 @@ import { readInput, readNewPassphrase } from '../ask.ts'
 import { repeated, toggle, valued } from '../command.ts'
 import { CommandFailure, presentFailure } from '../failures.ts'
 import { formatCount, formatLimit } from '../format.ts'
-import { fileText, STANDARD, sentFile } from '../paths.ts'
+import { fileText, recipients, STANDARD, sentFile } from '../paths.ts'
 import { drawQr } from '../qr.ts'
+import type { PushSealer } from '../sealed-push.ts'
 import { loginNeeded, printJson, type ServerCall, serverCommand } from '../server-command.ts'
 import type { Shell } from '../shell.ts'
 
@@ -54,12 +55,20 @@ const fieldFlags = {
   note: valued('note <text>', notBlank),
 }
 
+/** Also read from a variable, which a flag overrides. */
+const endToEnd = {
+  ...{ flag: 'end-to-end', placeholder: 'true|false', group: '', help: '', bare: 'true' },
+  ...{ variable: 'ONCEBOX_PUSH_END_TO_END', parse: truth, default: null },
+}
+
 export const PUSH = serverCommand({
   name: 'push',
   operands: '[TEXT]',
   flags: {
     file: repeated('file <path>', sentFile),
     ...fieldFlags,
+    endToEnd,
+    to: repeated('to <age1…|file>', recipients),
     passphrase: toggle('passphrase'),
     passphraseFile: valued('passphrase-file <path>', fileText),
     paste: toggle('paste'),
@@ -69,12 +78,13 @@ export const PUSH = serverCommand({
     json: toggle('json'),
   },
   sendsSecrets: true,
-  problems: ({ flags: { file, name, paste }, operands }) => {
+  problems: ({ flags: { file, name, paste, to, endToEnd }, operands }) => {
     const fromInput = file.filter((path) => path === STANDARD).length
     const isTwice = fromInput > 1 || (fromInput > 0 && operands[0] === STANDARD)
     return [
       isTwice && '--file -: standard input can be read only once',
       fromInput > 0 && name === null && '--file -: add --name, which also names the file',
+      to.length > 0 && endToEnd === false && '--to encrypts end-to-end: leave out --end-to-end false',
       paste && operands.length > 0 && '--paste: leave the text out, because the clipboard has it',
     ]
   },
@@ -83,18 +93,25 @@ export const PUSH = serverCommand({
     return cause instanceof Error ? cause : new Error(String(cause))
   },
   act: orNotify(async ({ flags, operands: [text], shell, ...visit }) => {
-    const { file, passphrase, passphraseFile, paste, copy, notify, qr, json, ...fields } = flags
+    const { file, passphrase, passphraseFile, paste, copy, notify, qr, json, to, ...more } = flags
+    const { endToEnd: wanted, ...fields } = more
     const desktop =
       paste || copy ? (await import('../desktop/sharing.ts')).openSharing({ paste }, shell) : null
-    const files = file.map((path) => toUpload(path, fields.name, shell))
-    if (files.length > 0 && !visit.isSignedIn) throw loginNeeded('Files need', visit.server)
-    const typed = () => (text === undefined && files.length > 0 ? null : readPayload(text, shell))
+    const uploads = file.map((path) => toUpload(path, fields.name, shell))
+    if (uploads.length > 0 && !visit.isSignedIn) throw loginNeeded('Files need', visit.server)
+    const typed = () => (text === undefined && uploads.length > 0 ? null : readPayload(text, shell))
     const payload = desktop !== null && paste ? await desktop.paste() : await typed()
     const asked = passphrase ? await readNewPassphrase(shell) : null
+    const isSealed = to.length > 0 || (wanted ?? visit.endToEnd)
+    using sealer = isSealed ? await createSealer(to.flat(), shell) : null
     const secrets = { payload, passphrase: passphraseFile ?? asked }
-    const { body } = await send(visit, { fields: { ...secrets, ...fields }, files, shell })
-    const created = parsePush(body)
-    const link = await visit.client.linkOf(created)
+    const push = { fields: { ...secrets, ...fields }, files: uploads, shell }
+    const sent = await send(visit, sealer === null ? push : await sealPush(sealer, push, file))
+    const created = parsePush(sent.body)
+    const plainLink = await visit.client.linkOf(created)
+    const link = sealer === null ? plainLink : sealer.addKey(plainLink)
+    const body = sealer === null ? sent.body : { ...Object(sent.body), html_url: link }
+    if (sealer !== null) warnOfSealed(created, sealer, shell)
     if (json) printJson(body, shell)
     else shell.print(link)
     if (qr) shell.draw(drawQr(link))
@@ -132,9 +149,41 @@ async function notifyOf(lines: readonly string[], shell: Shell): Promise<void> {
   shell.warn(missingNotifier(shell.os) ?? 'the system showed no notification.')
 }
 
-type PushToSend = { fields: ApiFields; files: UploadFile[]; shell: Shell }
+/** Loaded only when needed. */
+async function createSealer(to: readonly string[], shell: Shell): Promise<PushSealer> {
+  return (await import('../sealed-push.ts')).createPushSealer(to, shell)
+}
 
-async function send({ client }: Pick<ServerCall, 'client'>, { fields, files, shell }: PushToSend) {
+/** Encrypts the text and the files of a push. `paths`: where the files are. */
+async function sealPush(sealer: PushSealer, push: PushToSend, paths: readonly string[]): Promise<PushToSend> {
+  const { payload, name } = push.fields
+  const files: UploadFile[] = []
+  for (const [index, file] of push.files.entries()) {
+    const path = paths[index] ?? STANDARD
+    const position = { n: index + 1, of: paths.length }
+    files.push(await sealer.sealFile(file, path === STANDARD ? null : path, position))
+  }
+  // The name of a stream is the name of its file, which the server must not learn.
+  const isNameOfFile = paths.includes(STANDARD)
+  const sealed = typeof payload === 'string' ? await sealer.sealText(payload) : null
+  const fields = { ...push.fields, payload: sealed, name: isNameOfFile ? null : (name ?? null) }
+  return { ...push, fields: { ...fields, ...sealer.fields }, files, isRepeatable: true }
+}
+
+function warnOfSealed(created: RemotePush, { recipients }: PushSealer, { warn }: Shell): void {
+  const { isEndToEnd, viewsRemaining } = created
+  if (!isEndToEnd)
+    warn(
+      'this server does not know end-to-end pushes: its pages show the encrypted text, and "oncebox get" opens it.',
+    )
+  if (viewsRemaining !== null && viewsRemaining < recipients)
+    warn(`it can be opened ${formatCount(viewsRemaining, 'time')}, and has ${recipients} recipients.`)
+}
+
+type PushToSend = { fields: ApiFields; files: UploadFile[]; shell: Shell; isRepeatable?: true }
+
+async function send({ client }: Pick<ServerCall, 'client'>, push: PushToSend) {
+  const { fields, files, shell, isRepeatable = false } = push
   // A text is sent at once, without progress.
   let isSent = files.length === 0
   const progress = shell.startProgress('Sending', () =>
@@ -145,7 +194,7 @@ async function send({ client }: Pick<ServerCall, 'client'>, { fields, files, she
     progress.update(sent, total)
   }
   return client
-    .create({ fields, files, onProgress })
+    .create({ fields, files, onProgress, isRepeatable })
     .catch((cause) => nameFlags(cause))
     .finally(progress.stop)
 }
@@ -174,7 +223,9 @@ async function readText(shell: Shell): Promise<string> {
 }
 
 /** Names on the command line for fields without a flag. */
-const WORDS: Record<string, string> = { payload: 'The text', passphrase: 'The passphrase', files: '--file' }
+const WORDS: Record<string, string> = {
+  ...{ payload: 'The text', passphrase: 'The passphrase', files: '--file', end_to_end: '--end-to-end' },
+}
 
 /** Rethrows a failure with the names of flags instead of fields. */
 export function nameFlags(cause: unknown, table: SettingsTable = fieldFlags): never {

@@ -45,8 +45,8 @@ export const REQUESTS = [
       const secrets = { accept: kinds.length === 0 ? null : kinds, passphrase: passphraseFile ?? asked }
       const made = client.createRequest({ ...fields, ...secrets })
       const { request, answer } = await made.catch((cause) => nameFlags(cause, fieldFlags))
-      const link = linkOf(request)
-      if (json) printJson(answer, shell)
+      const link = await withFingerprint(linkOf(request), request, fields.recipient)
+      if (json) printJson({ ...Object(answer), html_url: link }, shell)
       else shell.print(link)
       const answers = formatCount(request.maxAnswers, 'answer')
       shell.say(`It takes ${answers} until ${formatLocalTime(request.expiresAt)}.`)
@@ -71,6 +71,17 @@ export const REQUESTS = [
     },
   }),
 ]
+
+/**
+ * Puts the fingerprint of the key that the user named behind `#`, by which the sender's page and program know
+ * it. Of a key that only the server names it would prove nothing.
+ */
+async function withFingerprint(link: string, request: RemoteRequest, named: string | null): Promise<string> {
+  if (named === null) return link
+  const { fingerprintOf } = await import('../../age/keys.ts')
+  if (request.recipient === named) return `${link}#${fingerprintOf(named)}`
+  throw new ClientFailure('failed', 'The server has made the request for another key: it must not be used.')
+}
 
 /** Returns the link to share. Throws ClientFailure if it is not safe to open. */
 function linkOf({ htmlUrl }: RemoteRequest): string {

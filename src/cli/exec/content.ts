@@ -4,6 +4,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import type { PushClient } from '../../client/client.ts'
 import { ClientFailure } from '../../client/failure.ts'
 import { isSealedText } from '../../domain/age-recipient.ts'
+import type { AgeKeys } from '../age-keys.ts'
 import { CommandFailure } from '../failures.ts'
 import type { MemoryFolder } from './memory-folder.ts'
 
@@ -11,6 +12,8 @@ export type Opening = {
   client: Pick<PushClient, 'retrieve' | 'downloadPart'>
   urlToken: string
   passphrase: string | null
+  /** The key in its link; null without one. */
+  keys: AgeKeys | null
   /** Where a file is downloaded to. */
   folder: Pick<MemoryFolder, 'path'>
   /** Called once the view is spent. */
@@ -25,6 +28,7 @@ export async function openContent({
   client,
   urlToken,
   passphrase,
+  keys,
   folder,
   onSpent,
 }: Opening): Promise<Uint8Array> {
@@ -35,6 +39,7 @@ export async function openContent({
   onSpent()
   const [file, ...others] = files
   if (kind !== 'file' && payload !== null) {
+    if (keys !== null) return Buffer.from(await keys.openText(payload))
     if (isSealedText(payload)) throw new CommandFailure('It is encrypted for a key that is not here.')
     return Buffer.from(payload)
   }
@@ -43,10 +48,13 @@ export async function openContent({
       `It holds ${file === undefined ? 'nothing' : 'several files'}, where one text or file is needed.`,
     )
   const part = folder.path('download.part')
+  const opened = folder.path('download.open')
   try {
     await client.downloadPart({ ...file, part }, { onProgress: () => undefined, onRetry: () => undefined })
-    return readFileSync(part)
+    if (keys !== null) await keys.openFile({ name: file.filename, from: part, to: opened })
+    return readFileSync(keys === null ? part : opened)
   } finally {
     rmSync(part, { force: true })
+    rmSync(opened, { force: true })
   }
 }

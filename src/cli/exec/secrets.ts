@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import { readSync } from 'node:fs'
 import { ClientFailure, LostAnswer } from '../../client/failure.ts'
+import { type AgeKeys, readAgeKeys, requireKeys } from '../age-keys.ts'
 import { findUnopened } from '../commands/get.ts'
 import { CommandFailure } from '../failures.ts'
 import { type CallInput, loginNeeded, openCall, type ServerCall } from '../server-command.ts'
@@ -18,6 +19,8 @@ export type CheckedLink = {
   /** The token in the link, which may be that of a request. */
   linkToken: string
   urlToken: string
+  /** The key in the link; null without one. */
+  keys: AgeKeys | null
 }
 
 /** A secret cannot be had. `isGone`: its link was opened before, or is over. */
@@ -111,12 +114,14 @@ async function checkLink({ link, isRequest }: Link, passphrase: string | null, c
   const linkToken = opened.urlToken
   if (!isRequest && !opened.isRequest) {
     await checkPush(client, linkToken, passphrase)
-    return { client, linkToken, urlToken: linkToken }
+    const keys = await readAgeKeys({ linkKey: opened.fragment })
+    await requireKeys(opened, keys, { isKeyInLink: keys !== null })
+    return { client, linkToken, urlToken: linkToken, keys }
   }
   if (!isSignedIn) throw loginNeeded('This needs', server)
   const request = await client.findRequest(linkToken)
   const urlToken = await findUnopened(client, request)
-  if (urlToken !== null) return { client, linkToken, urlToken }
+  if (urlToken !== null) return { client, linkToken, urlToken, keys: null }
   if (request.closed)
     throw new ClientFailure('gone', 'all answers to this request were opened, or it is over.')
   throw new CommandFailure('nothing new has arrived for this request.')
@@ -143,10 +148,10 @@ export async function openLinks(links: readonly CheckedLink[], folder: MemoryFol
   for (const link of links.toSorted(
     (a, b) => Number(b.passphrase !== null) - Number(a.passphrase !== null),
   )) {
-    const { targets, client, urlToken, passphrase } = link
+    const { targets, client, urlToken, passphrase, keys } = link
     const onSpent = () => spent.push(namesOf(targets))
     try {
-      const bytes = await openContent({ client, urlToken, passphrase, folder, onSpent })
+      const bytes = await openContent({ client, urlToken, passphrase, keys, folder, onSpent })
       for (const target of targets) secrets.set(target, checkBytes(target, bytes))
     } catch (cause) {
       if (cause instanceof LostAnswer && !spent.includes(namesOf(targets)))

@@ -145,7 +145,7 @@ export function createTools({
     }
     try {
       using folder = createMemoryFolder(shell.os, { allowDisk: false })
-      const secret = await openContent({ client, urlToken, passphrase: null, folder, onSpent })
+      const secret = await openContent({ client, urlToken, passphrase: null, keys: null, folder, onSpent })
       requireUsable(secret, recipe)
       return await runRecipe({ recipe, path, secret, tokens: [linked.urlToken, urlToken], shell })
     } catch (cause) {
@@ -169,6 +169,8 @@ export function createTools({
       isSameServer(parsed.server, server)
     if (!isOurs || parsed.isRequest)
       throw new CommandFailure('This is no secret link of the configured server.')
+    if (parsed.fragment !== null)
+      throw new CommandFailure('The link holds a key, which no model should see: a person can open it.')
     return { kind: 'push', urlToken: parsed.urlToken }
   }
 
@@ -219,6 +221,7 @@ const WORDS = {
   gone: 'It does not exist, was opened before, or has expired.',
   refused: 'The server refused: a login or passphrase is missing, or it is not yours.',
   unavailable: 'The server is unreachable or busy: try again later.',
+  unopened: 'It is end-to-end, and its key does not open it.',
 }
 
 function explain(cause: unknown): string {

@@ -75,6 +75,6 @@ describe('logins', () => {
     const redirected = signedIn({ env: { ONCEBOX_SERVER: pointing } })
     expect(await redirected.run('list')).toBe(1)
     expect(redirected.err[0]).toContain('log in to that server instead')
-    expect(seen).toEqual([null])
+    expect(seen).toEqual([null, null])
   })
 })

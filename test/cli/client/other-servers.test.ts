@@ -34,6 +34,7 @@ describe('other servers', () => {
       if (pathname.endsWith('/version'))
         return Response.json({ application_version: '1.68.0', api_version: '2.1' })
       if (pathname === '/f') return new Response('content')
+      if (pathname.endsWith('/preview')) return Response.json({ url })
       queries.push(search)
       if (search === '')
         return Response.json(

@@ -165,7 +165,8 @@ describe('get of a request', () => {
 })
 
 describe('with a whole Oncebox', () => {
-  async function answer(urlToken: string, push: object): Promise<void> {
+  async function answer(link: string, push: object): Promise<void> {
+    const urlToken = new URL(link).pathname.split('/').at(-1)
     const response = await fetch(`${place.server.url}/api/oncebox/requests/${urlToken}/answers`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -183,7 +184,7 @@ describe('with a whole Oncebox', () => {
     expect(await asking.run('request', ...flags)).toBe(0)
     const [link = ''] = asking.out
     const files = [{ filename: 'a.txt', data: btoa('content') }]
-    await answer(link.split('/').at(-1) ?? '', { payload: 'first', files })
+    await answer(link, { payload: 'first', files })
     const get = async (...more: string[]) => {
       const trial = signedIn()
       const code = await trial.run('get', link, '--identity', path('key.txt'), ...more)
@@ -192,7 +193,7 @@ describe('with a whole Oncebox', () => {
     expect(await get('--output', path('out'))).toMatchObject({ code: 0, out: 'first' })
     expect(readFileSync(path('out/a.txt'), 'utf8')).toBe('content')
     expect(await get()).toMatchObject({ code: 3, err: expect.stringContaining('add --wait') })
-    await answer(link.split('/').at(-1) ?? '', { payload: 'second' })
+    await answer(link, { payload: 'second' })
     expect(await get('--wait')).toMatchObject({ code: 0, out: 'second' })
     expect(await get('--wait')).toMatchObject({ code: 3, err: expect.stringContaining('no more answers') })
     const listing = signedIn()
@@ -242,16 +243,19 @@ describe('an age key', () => {
     expect(trial.text()).toContain('The sender named it "../../.profile"')
   })
 
-  test('that does not fit leaves text and files encrypted', async () => {
+  test('that does not fit shows and saves nothing', async () => {
     await newKey()
     const other = await identityToRecipient(await generateX25519Identity())
     const payload = armor.encode(await seal(other, 'sesame'))
     const files = { '1.age': await sealFile(other, 'a', Buffer.from('a')), '2.age': Buffer.from('no age') }
-    const { trial } = serve({ files, answer: { payload } })
-    expect(await trial.run('get', ANSWER, '--identity', path('key.txt'), '--output', path('out'))).toBe(1)
-    expect(trial.out).toEqual([payload])
-    expect(readdirSync(path('out')).sort()).toEqual(['1.age', '2.age'])
-    expect(trial.text()).toContain('none of your keys can decrypt it.')
+    const get = ['get', ANSWER, '--identity', path('key.txt'), '--output', path('out')]
+    for (const answer of [{ payload }, { payload: null }, { payload: 'plaintext', files: [] }]) {
+      const { trial } = serve({ files, answer })
+      expect(await trial.run(...get)).toBe(6)
+      expect(trial.out).toEqual([])
+      expect(readdirSync(path('out'))).toEqual([])
+      expect(trial.text()).toContain('was refused')
+    }
   })
 
   test('that is missing is mentioned in a hint', async () => {
