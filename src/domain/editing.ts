@@ -16,8 +16,11 @@ export type LimitsToEdit = {
   expireAfterViews: number | null
 }
 
-/** The new labels. Null leaves a label unchanged, '' removes it. */
-export type LabelsToEdit = { name: string | null; note: string | null }
+/**
+ * The new labels. Null leaves a label unchanged, '' removes it. `namesRecipient`: the name was entered as that of
+ * the recipient.
+ */
+export type LabelsToEdit = { name: string | null; note: string | null; namesRecipient?: boolean }
 
 export type PushEdit = LabelsToEdit & LimitsToEdit
 

@@ -5,20 +5,34 @@ import { DAY } from './time.ts'
 
 export type PushCounts = { live: number; expired: number }
 
+/** The number of pushes under each tab. */
+export type TabCounts = Record<ListTab, number>
+
 /** The facts that lists filter and sort by; `seenViews` is the number of views when the owner last looked. */
 export type PushFacts = Pick<
   Push,
-  'kind' | 'createdAt' | 'expiresAt' | 'expireAfterViews' | 'views' | 'lastViewedAt' | 'expiredOn' | 'lost'
-> & { id: number; seenViews: number }
+  | 'kind'
+  | 'createdAt'
+  | 'expiresAt'
+  | 'expireAfterViews'
+  | 'views'
+  | 'lastViewedAt'
+  | 'expiredOn'
+  | 'lost'
+  | 'isNew'
+> & { id: number; seenViews: number; isReceived: boolean }
 
-export const PUSH_LISTS = ['active', 'expired', 'all'] as const
+/** Each push stands under one tab. */
+export const LIST_TABS = ['active', 'new', 'expired'] as const
+export const PUSH_LISTS = [...LIST_TABS, 'all'] as const
 /**
- * waiting: not opened yet. ending: about to expire. unseen: opened since the owner last looked. lost: expired
- * by a restore.
+ * received: an answer to a request. waiting: not opened yet. ending: about to expire. unseen: changed since
+ * the owner last looked. lost: expired by a restore.
  */
-export const PUSH_STATES = ['waiting', 'opened', 'ending', 'unseen', 'lost'] as const
+export const PUSH_STATES = ['received', 'waiting', 'opened', 'ending', 'unseen', 'lost'] as const
 export const PUSH_SORTS = ['newest', 'oldest', 'ending', 'opened', 'name'] as const
 
+export type ListTab = (typeof LIST_TABS)[number]
 export type PushList = (typeof PUSH_LISTS)[number]
 export type PushState = (typeof PUSH_STATES)[number]
 export type PushSort = (typeof PUSH_SORTS)[number]
@@ -28,10 +42,7 @@ export type PushFilter = { kind: PushKind | null; state: PushState | null; until
 /** Smaller than a page of the API, because a row of the pages shows more. */
 export const LIST_PAGE_SIZE = 25
 
-/** The most used-up pushes that stay in the active list until their owner looks at them. */
-export const MOST_OPENED = 100
-
-/** The navigation counts at most this many opened pushes, and shows the maximum as “9+”. */
+/** The navigation counts at most this many unseen pushes, and shows the maximum as “9+”. */
 export const MOST_UNSEEN = 10
 
 /**
@@ -45,16 +56,17 @@ export function fitsFilter(facts: PushFacts, { kind, state, until }: PushFilter,
 }
 
 const IN_STATE: Record<PushState, (facts: PushFacts, now: number) => boolean> = {
-  waiting: ({ views, expiredOn }) => views === 0 && expiredOn === null,
+  received: ({ isReceived }) => isReceived,
+  waiting: ({ views, expiredOn, isReceived }) => views === 0 && expiredOn === null && !isReceived,
   opened: ({ views }) => views > 0,
   ending: (facts, now) => facts.expiredOn === null && isEnding(facts, now),
   unseen: (facts) => isUnseen(facts),
   lost: ({ lost }) => lost,
 }
 
-/** Whether a push was opened since its owner last looked. */
-export function isUnseen({ views, seenViews }: Pick<PushFacts, 'views' | 'seenViews'>): boolean {
-  return views > seenViews
+/** Whether a push arrived or ended, or a live one was opened, since its owner last looked. */
+export function isUnseen(push: Pick<PushFacts, 'isNew' | 'expiredOn' | 'views' | 'seenViews'>): boolean {
+  return push.isNew || (push.expiredOn === null && push.views > push.seenViews)
 }
 
 /** Whether a push had all its allowed views: it ended because it did its job. */

@@ -48,6 +48,8 @@ export type NewPush = {
   payload: string
   passphrase: string | null
   name: string
+  /** Whether the name was entered as that of the recipient, and not as a label by a program. */
+  namesRecipient: boolean
   note: string
   expireAfterDays: number
   expireAfterViews: number

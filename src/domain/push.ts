@@ -51,6 +51,8 @@ export type Push = WrongTries & {
   deleted: boolean
   /** Whether a restore of the server expired it, because no backup contains the keys of a push. */
   lost: boolean
+  /** Whether its owner has not looked at it since it arrived as an answer, or since it ended. */
+  isNew: boolean
 }
 
 export const MAX_WRONG_TRIES = 5
@@ -136,7 +138,7 @@ export function isEndedByTries(push: Push): boolean {
 /** The state of a new push, before any visit. */
 export const UNTOUCHED = {
   ...{ views: 0, lastViewedAt: 0, wrongTries: 0, wrongTriesInAll: 0, triesSpent: false },
-  ...{ expiredOn: null, deleted: false, lost: false },
+  ...{ expiredOn: null, deleted: false, lost: false, isNew: false },
 }
 
 /** Returns the push in its state at creation. */

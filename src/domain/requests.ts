@@ -19,10 +19,15 @@ export type SecretRequest = WrongTries & {
   answers: number
   /** The public key of age that answers are encrypted for; null without one. */
   recipient: string | null
+  /** Whether senders see the address of the owner's account, while the server allows that. */
+  showsSender: boolean
 }
 
 /** A new request, checked against the limits and completed with the defaults. */
-export type NewRequest = Pick<SecretRequest, 'acceptsText' | 'acceptsFiles' | 'maxAnswers' | 'recipient'> & {
+export type NewRequest = Pick<
+  SecretRequest,
+  'acceptsText' | 'acceptsFiles' | 'maxAnswers' | 'recipient' | 'showsSender'
+> & {
   /** Shown to its owner only. */
   name: string
   /** Shown to everyone with the link. */
@@ -30,6 +35,16 @@ export type NewRequest = Pick<SecretRequest, 'acceptsText' | 'acceptsFiles' | 'm
   /** Time until it closes, in milliseconds. */
   lifetime: number
   passphrase: string | null
+}
+
+/** Longer first lines of a message are cut. */
+const MAX_TITLE = 80
+
+/** Returns the name of a request; else the first line of its message, which may be ''. */
+export function titleOfRequest({ name, message }: { name: string; message: string }): string {
+  if (name !== '') return name
+  const [line = ''] = message.trim().split(/\r?\n/)
+  return line.length > MAX_TITLE ? `${line.slice(0, MAX_TITLE)}…` : line
 }
 
 /** A running upload reserves an answer for this long. */

@@ -37,11 +37,15 @@ export function decideClaim<P extends Push>(
   if (isLimited(push, now)) return { outcome: 'limited', change: null }
   if (isExpired(push, now) || push.views >= push.expireAfterViews)
     return { outcome: 'expired', change: { after: push, now, entry: { kind: 'failed_view', visit } } }
-  if (isOwner(push, lookBy))
-    return { outcome: 'view', change: { after: push, now, entry: { kind: 'owner_view', visit } } }
+  if (isOwner(push, lookBy)) {
+    const after = push.isNew ? { ...push, isNew: false } : push
+    return { outcome: 'view', change: { after, now, entry: { kind: 'owner_view', visit } } }
+  }
   const views = push.views + 1
   const expiredOn = views === push.expireAfterViews ? now : null
-  const after = { ...push, views, lastViewedAt: now, expiredOn, updatedAt: now }
+  // A live push is new only if it has just arrived, and opening it reads it.
+  const isNew = expiredOn !== null && !push.isNew && isOwned(push)
+  const after = { ...push, views, lastViewedAt: now, expiredOn, isNew, updatedAt: now }
   return { outcome: 'view', change: { after, now, entry: { kind: 'view', visit } } }
 }
 
@@ -73,7 +77,7 @@ export function decideLastTry<P extends Push>(
   if (maxTries === 0 || push.wrongTriesInAll < maxTries) return null
   const spent = { ...push, triesSpent: true, updatedAt: now }
   return push.deletableByViewer === true
-    ? { after: { ...spent, expiredOn: now }, now, entry: { kind: 'expire', visit } }
+    ? { after: { ...spent, expiredOn: now, isNew: isOwned(push) }, now, entry: { kind: 'expire', visit } }
     : { after: spent, now, entry: { kind: 'lock', visit } }
 }
 
@@ -87,16 +91,17 @@ export function decideUnlock<P extends Push>(push: P, visit: Visit, now: number)
 /**
  * Decides a deletion. Returns null when there is nothing to end. An expired push stays unchanged, unless
  * `hasGrants` says that its files can still be downloaded after the last view: then it becomes deleted, which
- * ends the downloads.
+ * ends the downloads. A push is not new to the owner who deletes it.
  */
 export function decideDeletion<P extends Push>(
   push: P,
-  { visit, hasGrants }: { visit: Visit; hasGrants: boolean },
+  { visit, hasGrants, isByOwner = false }: { visit: Visit; hasGrants: boolean; isByOwner?: boolean },
   now: number,
 ): Change<P> | null {
   const entry = { kind: 'expire' as const, visit }
+  const ended = { isNew: isOwned(push) && !isByOwner, updatedAt: now }
   if (!isExpired(push, now))
-    return { after: { ...push, expiredOn: now, deleted: true, updatedAt: now }, now, entry }
+    return { after: { ...push, ...ended, expiredOn: now, deleted: true }, now, entry }
   if (push.expiredOn === null) return decideLapse(push, now)
   return hasGrants && !push.deleted ? { after: { ...push, deleted: true, updatedAt: now }, now, entry } : null
 }
@@ -104,13 +109,14 @@ export function decideDeletion<P extends Push>(
 /** Ends a push whose time is up, whenever this is noticed: `expiredOn` is `expiresAt`, not `now`. */
 export function decideLapse<P extends Push>(push: P, now: number): Change<P> {
   const isDue = push.expiredOn === null && push.expiresAt <= now
-  return { after: isDue ? { ...push, expiredOn: push.expiresAt, updatedAt: now } : push, now, entry: null }
+  const after = isDue ? { ...push, expiredOn: push.expiresAt, isNew: isOwned(push), updatedAt: now } : push
+  return { after, now, entry: null }
 }
 
 /** Ends a push in a database that was rolled back, or restored from a backup made while the push was live. */
 export function decideLoss<P extends Push>(push: P, visit: Visit, now: number): Change<P> {
   if (isExpired(push, now)) return decideLapse(push, now)
-  const after = { ...push, expiredOn: now, lost: true, updatedAt: now }
+  const after = { ...push, expiredOn: now, lost: true, isNew: isOwned(push), updatedAt: now }
   return { after, now, entry: { kind: 'expire', visit } }
 }
 
@@ -119,6 +125,9 @@ export function decideMailing<P extends Push>(push: P, visit: Visit, now: number
   if (isExpired(push, now)) return null
   return { after: push, now, entry: { kind: 'creation_email_send', visit } }
 }
+
+/** Whether the push has an owner, to whom its end is new. */
+const isOwned = ({ ownerId }: Push) => ownerId !== null
 
 export type EditOutcome<P extends Push> =
   | { outcome: 'edited'; change: Change<P> | null }

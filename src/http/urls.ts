@@ -162,6 +162,8 @@ export const PAGES = {
   editPush: post('/pushes/:url_token/edit', 'member'),
   expireOwn: post('/pushes/:url_token/expire', 'member'),
   unlock: post('/pushes/:url_token/unlock', 'member'),
+  /** Shows the content of an answer to its owner. */
+  readAnswer: post('/pushes/:url_token/read', 'member'),
   auditCsv: get('/pushes/:url_token/audit.csv', 'member'),
   auditJson: get('/pushes/:url_token/audit.json', 'member'),
 

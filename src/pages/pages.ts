@@ -101,7 +101,7 @@ function shareControllers({ guest, patientForm }: PageGuards, options: PagesOpti
 /** The pages of an account's own pushes. */
 function ownerControllers({ member, form }: PageGuards, options: PagesOptions) {
   const list = createDashboard(options)
-  const { show, expire, unlock, edit } = createPushPages(options)
+  const { show, read, expire, unlock, edit } = createPushPages(options)
   const { saveList, saveLog } = createExports(options)
   return {
     pushes: member(list.show),
@@ -110,6 +110,7 @@ function ownerControllers({ member, form }: PageGuards, options: PagesOptions) {
     editPush: form(edit),
     expireOwn: form(expire),
     unlock: form(unlock),
+    readAnswer: form(read),
     auditCsv: member(saveLog('csv')),
     auditJson: member(saveLog('json')),
     listCsv: member(saveList('csv')),

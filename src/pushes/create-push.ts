@@ -119,10 +119,11 @@ export function createCreatePush(options: {
     const sealed = sealSecrets({ payload, dataKey }, opener)
     const secrets = { ...sealed, passphraseSalt: passphrase?.salt ?? null }
     const ownerId = answer?.ownerId ?? account?.id ?? null
-    const { name, note } = wanted
+    const { name, note, namesRecipient } = wanted
     const texts = { urlToken, name, note, request: answer?.urlToken ?? null }
-    const labels = ownerId === null ? null : sealLabels(texts, { keyring, pushId: lookup, ownerId })
-    const push = begin(wanted, ownerId, now())
+    const labels =
+      ownerId === null ? null : { ...sealLabels(texts, { keyring, pushId: lookup, ownerId }), namesRecipient }
+    const push = { ...begin(wanted, ownerId, now()), isNew: answer !== undefined }
     const { mail } = wanted
     const keyNumber = instanceKey.number
     const sealedFiles = files.map((file) => sealFile(file, { pushId: lookup, dataKey, keyNumber }))

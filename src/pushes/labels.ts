@@ -35,7 +35,7 @@ export function nameOf({ id }: { id: number }): string {
 export function sealLabels(
   { urlToken, name, note, request }: Labels,
   place: LabelContext,
-): Required<SealedLabels> {
+): Required<Omit<SealedLabels, 'namesRecipient'>> {
   return {
     urlToken: sealOwned('url_token', urlToken, place),
     name: sealLabel('name', name, place),

@@ -103,7 +103,12 @@ function sealChanged(wanted: LabelsToEdit, present: Labels, place: LabelContext)
   const changed = (['name', 'note'] as const).filter(
     (field) => (wanted[field] ?? present[field]) !== present[field],
   )
-  return Object.fromEntries(changed.map((field) => [field, sealLabel(field, wanted[field] ?? '', place)]))
+  const sealed: [string, unknown][] = changed.map((field) => [
+    field,
+    sealLabel(field, wanted[field] ?? '', place),
+  ])
+  if (changed.includes('name')) sealed.push(['namesRecipient', wanted.namesRecipient === true])
+  return Object.fromEntries(sealed)
 }
 
 /** Names every field at fault. */

@@ -9,11 +9,12 @@ import {
   fitsFilter,
   isUnseen,
   LIST_PAGE_SIZE,
-  type PushCounts,
+  type ListTab,
   type PushFacts,
   type PushFilter,
   type PushList,
   type PushSort,
+  type TabCounts,
 } from '../domain/listing.ts'
 import type { Push } from '../domain/push.ts'
 import type { Now } from '../domain/time.ts'
@@ -34,8 +35,21 @@ export type ListOptions = { expired: boolean; pageNumber: number; beforeId?: num
 /** A page of a list. `damaged` counts pushes that cannot be shown; after a full page there may be another. */
 export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
 
-/** A push in the overview. `isUnseen`: opened since its owner last looked. */
-export type OverviewPush = LabelledPush & { push: StoredPush; isUnseen: boolean; fileBytes: number }
+/** A push in the overview. `isUnseen`: arrived, ended or opened since its owner last looked. */
+export type OverviewPush = LabelledPush & {
+  push: StoredPush
+  isUnseen: boolean
+  readAt: number | null
+  fileBytes: number
+}
+
+/**
+ * Returns when an answer was read: on the pages, or by its link; 0 if the time is unknown. Null for one that
+ * was not read. `lookedAt`: the first look on the pages.
+ */
+export function readTime({ lastViewedAt }: Push, lookedAt: number | null): number | null {
+  return lookedAt ?? (lastViewedAt === 0 ? null : lastViewedAt)
+}
 
 export type OverviewOptions = PushFilter & {
   list: PushList
@@ -51,9 +65,7 @@ export type Overview = {
   damaged: number
   /** The number of pushes that pass the filter. */
   matching: number
-  counts: PushCounts
-  /** The pushes of the active list that are used up and not yet seen by their owner. */
-  opened: number
+  counts: TabCounts
   /** Whether older pushes were not searched, because there are too many. */
   isCut: boolean
 }
@@ -81,48 +93,38 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     return { pushes, damaged: listed.length - pushes.length, isFull: listed.length === pageSize }
   }
 
-  function label({ push, labels, seenViews, fileBytes }: ListedPush): OverviewPush {
+  function label({ push, labels, seenViews, readAt, fileBytes }: ListedPush): OverviewPush {
     const opened = openLabels(labels, placeOfPush(push, keyring))
-    return { push, ...opened, isUnseen: isUnseen({ ...push, seenViews }), fileBytes }
+    const read = readTime(push, readAt)
+    return { push, ...opened, isUnseen: isUnseen({ ...push, seenViews }), readAt: read, fileBytes }
+  }
+
+  /** Lists the answers to a request that are not purged yet, newest first. */
+  async function listAnswers({ id, urlToken }: { id: number; urlToken: string }, account: Account) {
+    const { pushes } = await present(await store.lists.listAnswers({ id, ownerId: account.id }))
+    return pushes.filter(({ request }) => request === urlToken)
   }
 
   /** Resolves to the page that the options describe, and the counts of the whole. */
   async function overview(account: Account, options: OverviewOptions): Promise<Overview> {
     await store.expiry.expireLapsedOf(account.id)
     const counts = await store.lists.countOwned(account.id)
-    const opened = await store.lists.listOpened(account.id)
-    const found = { counts, opened }
-    const page = await (isPlain(options) ? pageOf : lookThrough)(account, options, found)
-    return { ...page, counts, opened: opened.length }
+    const { list } = options
+    if (list === 'all' || !isPlain(options)) return { ...(await lookThrough(account, options)), counts }
+    const page = await pageOf(account.id, list, options)
+    return { ...page, matching: counts[list], isCut: false, counts }
   }
-
-  type OwnedCounts = { counts: PushCounts; opened: readonly ListedPush[] }
 
   /** Reads the page straight from the index, however many pushes there are. */
-  async function pageOf({ id }: Account, options: OverviewOptions, { counts, opened }: OwnedCounts) {
-    const { list, pageNumber, until } = options
-    const expired = list === 'expired'
-    const among = expired ? [] : opened.filter(({ push }) => push.createdAt <= (until ?? push.createdAt))
-    const start = (pageNumber - 1) * LIST_PAGE_SIZE
-    // Each opened push shifts the live ones by one row at most.
-    const skip = Math.max(0, start - among.length)
-    const listed = await store.lists.listPushes({
-      ...{ ownerId: id, expired, until, skip, pageNumber: 1 },
-      pageSize: start + LIST_PAGE_SIZE - skip,
-    })
-    const merged = [...listed, ...among].sort((one, other) => other.push.id - one.push.id)
-    const page = await present(merged.slice(start - skip, start - skip + LIST_PAGE_SIZE), LIST_PAGE_SIZE)
-    const matching = expired ? counts.expired : counts.live + opened.length
-    return { ...page, matching, isCut: false }
+  async function pageOf(ownerId: number, list: ListTab, options: OverviewOptions) {
+    const page = { ownerId, list, pageSize: LIST_PAGE_SIZE }
+    return present(await store.lists.listTab({ ...options, ...page }), LIST_PAGE_SIZE)
   }
 
-  async function lookThrough(account: Account, options: OverviewOptions, { opened }: OwnedCounts) {
+  async function lookThrough(account: Account, options: OverviewOptions) {
     const { list, sort, query, pageNumber } = options
     const live = list === 'expired' ? NOTHING : await collect(account.id, false, options)
-    const expired =
-      list === 'active'
-        ? { facts: opened.map(factsOf).filter((one) => fitsFilter(one, options, now())), isCut: false }
-        : await collect(account.id, true, options)
+    const expired = list === 'active' ? NOTHING : await collect(account.id, true, options)
     const filtered = [...live.facts, ...expired.facts]
     const words = foldedWords(query)
     const needsTexts = words.length > 0 || sort === 'name'
@@ -150,11 +152,13 @@ export function createOwnerLists({ store, keyring, now }: Options) {
     return { names, damaged }
   }
 
-  async function collect(ownerId: number, expired: boolean, filter: PushFilter) {
+  async function collect(ownerId: number, expired: boolean, filter: OverviewOptions) {
+    const { list } = filter
+    const isListed = ({ isNew }: PushFacts) => list === 'all' || isNew === (list === 'new')
     const facts: PushFacts[] = []
     let seen = 0
     for await (const piece of store.lists.readFacts({ ownerId, expired })) {
-      facts.push(...piece.filter((one) => fitsFilter(one, filter, now())))
+      facts.push(...piece.filter((one) => isListed(one) && fitsFilter(one, filter, now())))
       seen += piece.length
       if (seen >= MAX_LOOKED_THROUGH) return { facts, isCut: true }
     }
@@ -163,24 +167,18 @@ export function createOwnerLists({ store, keyring, now }: Options) {
 
   /** Whether there is a push of this account, active or expired. */
   async function hasOwned({ id }: Account): Promise<boolean> {
-    const { live, expired } = await store.lists.countOwned(id)
-    return live + expired > 0
+    const counts = await store.lists.countOwned(id)
+    return counts.active + counts.new + counts.expired > 0
   }
 
-  return { list, overview, hasOwned }
-}
-
-function factsOf({ push, seenViews }: ListedPush): PushFacts {
-  return { ...push, seenViews }
+  return { list, overview, listAnswers, hasOwned }
 }
 
 const NO_NAMES = { names: new Map<number, string>(), damaged: 0 }
 const NOTHING: { facts: PushFacts[]; isCut: boolean } = { facts: [], isCut: false }
 
-function isPlain({ list, sort, query, kind, state }: OverviewOptions): boolean {
-  return (
-    list !== 'all' && sort === 'newest' && kind === null && state === null && foldedWords(query).length === 0
-  )
+function isPlain({ sort, query, kind, state }: OverviewOptions): boolean {
+  return sort === 'newest' && kind === null && state === null && foldedWords(query).length === 0
 }
 
 /** Folded texts of a push; '' for missing ones. */

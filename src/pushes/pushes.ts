@@ -5,7 +5,7 @@ import type { Account } from '../domain/account.ts'
 import { countMissing, type Viewer } from '../domain/audit.ts'
 import { DomainError, notFound, nullIfMissing } from '../domain/errors.ts'
 import { isUnseen } from '../domain/listing.ts'
-import { isExpired, mayExpire, type Push } from '../domain/push.ts'
+import { isExpired, isOwner, mayExpire, type Push } from '../domain/push.ts'
 import type { Store } from '../store/contract.ts'
 import type { StoredPush } from '../store/pushes-contract.ts'
 import { createCreatePush } from './create-push.ts'
@@ -14,14 +14,30 @@ import type { ShareOf, ShortTokens } from './limits.ts'
 import type { LinkMails } from './link-mails.ts'
 import { createOwnerActs } from './owner-acts.ts'
 import { createOwnerExport, type OpenLog } from './owner-export.ts'
-import { createOwnerLists, type LabelledPush, type LinkedPush, type ListOptions } from './owner-lists.ts'
+import {
+  createOwnerLists,
+  type LabelledPush,
+  type LinkedPush,
+  type ListOptions,
+  readTime,
+} from './owner-lists.ts'
 import { createPushFinder } from './push-finder.ts'
 import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
 
 /** The length of a log, and the numbers of visits that are not in it. */
 export type LogFacts = { entries: number; missing: ReturnType<typeof countMissing> }
 
-export type PushDetails = LabelledPush & { isUnseen: boolean; log: LogFacts & OpenLog; hasGrants: boolean }
+/**
+ * A push as its owner sees it. `isUnseen` and `readAt` are those of an overview; `namesRecipient`: whether the
+ * name was entered as that of the recipient.
+ */
+export type PushDetails = LabelledPush & {
+  isUnseen: boolean
+  readAt: number | null
+  namesRecipient: boolean
+  log: LogFacts & OpenLog
+  hasGrants: boolean
+}
 
 export type Pushes = ReturnType<typeof createPushes>
 
@@ -35,7 +51,12 @@ type PushesOptions = Omit<RetrieveDependencies, 'store' | 'finder'> & {
 
 export function createPushes(options: PushesOptions) {
   const { store, keyring, shortTokens } = options
-  const { overview, hasOwned, list: listOwn } = createOwnerLists({ store, keyring, now: options.now })
+  const {
+    overview,
+    listAnswers,
+    hasOwned,
+    list: listOwn,
+  } = createOwnerLists({ store, keyring, now: options.now })
   const create = createCreatePush(options)
   const finder = createPushFinder({ store, keyring, shortTokens })
   const { getPush, getOwnPush } = finder
@@ -66,14 +87,22 @@ export function createPushes(options: PushesOptions) {
     const facts = { entries: push.auditEntries, missing: countMissing(push) }
     const opened = openLabels(labels, placeOfPush(push, keyring))
     const hasGrants = await store.pushes.hasGrants(push)
-    const seen = isUnseen({ views: push.views, seenViews: labels.seenViews })
-    return { push, ...opened, isUnseen: seen, log: { ...facts, ...logOf(push) }, hasGrants }
+    const { namesRecipient } = labels
+    const looks = { isUnseen: isUnseen({ ...push, ...labels }), readAt: readTime(push, labels.readAt) }
+    return { push, ...opened, namesRecipient, ...looks, log: { ...facts, ...logOf(push) }, hasGrants }
+  }
+
+  /** Whether a push arrived as the answer to a request. */
+  async function isAnswer(urlToken: string, { visit }: Viewer): Promise<boolean> {
+    const { push } = await getPush(urlToken, visit)
+    const labels = push.ownerId === null ? null : await store.lists.findLabels(push.id)
+    return labels !== null && labels.request !== null
   }
 
   async function expire(urlToken: string, { account, visit }: Viewer): Promise<LinkedPush> {
     const { push } = await getPush(urlToken, visit)
     if (!mayExpire(push, account)) throw mayNotExpire(account)
-    const expired = await store.pushes.expirePush({ id: push.id, visit })
+    const expired = await store.pushes.expirePush({ id: push.id, visit, isByOwner: isOwner(push, account) })
     if (expired === null) throw notFound()
     return { push: expired, urlToken }
   }
@@ -114,6 +143,8 @@ export function createPushes(options: PushesOptions) {
     unlock,
     list,
     overview,
+    listAnswers,
+    isAnswer,
     countUnseen: ({ id }: Account) => store.lists.countUnseen(id),
     hasOwned,
     ...exporting,

@@ -6,7 +6,7 @@ import type { Viewer } from '../domain/audit.ts'
 import { DomainError, rethrowWithoutDoubt, tooManyTries } from '../domain/errors.ts'
 import { decideLifetime, type NewPush, type PushLimits } from '../domain/new-push.ts'
 import { passphraseLockedFor } from '../domain/push.ts'
-import { isOver } from '../domain/requests.ts'
+import { isOver, titleOfRequest } from '../domain/requests.ts'
 import { shareBytes } from '../domain/shares.ts'
 import type { Now } from '../domain/time.ts'
 import type { RequestAnswer } from '../pushes/create-push.ts'
@@ -130,7 +130,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
         ...{ requestId: id, urlToken, ownerId: request.accountId, reservation: await reserving },
         encrypt: isEndToEnd || recipient === null ? null : (text) => encryptText(recipient, text),
       }
-      const { name } = openTexts(request, keyring)
+      const name = titleOfRequest(openTexts(request, keyring))
       const wanted = pushOf({ name, payload, files: upload.listFiles().length, encryptedBy }, limits)
       await pushes.create(wanted, { viewer, upload, attempt, answer: answered })
       isCompleted = true
@@ -202,8 +202,8 @@ function pushOf({ name, payload, files, encryptedBy }: AnswerToPush, limits: Pus
   return {
     ...{ kind: files > 0 ? 'file' : 'text', payload, name, note: '', passphrase: null, mail: null },
     ...decideLifetime({ days: null, duration: null }, days),
-    ...{ expireAfterViews: views.default, deletableByViewer, retrievalStep, showsSender: false },
-    ...{ encryptedBy, keyCheck: null },
+    ...{ expireAfterViews: views.default, deletableByViewer, retrievalStep },
+    ...{ showsSender: false, namesRecipient: false, encryptedBy, keyCheck: null },
   }
 }
 

@@ -15,7 +15,7 @@ import { lookupOfRequest, openTexts, sealTexts, verifierOf } from './request-tex
 
 /** A request as its owner sees it. `isOver`: used up, closed, or past its time. */
 export type OwnRequest = {
-  request: SecretRequest
+  request: SecretRequest & { id: number }
   urlToken: string
   name: string
   message: string
@@ -28,7 +28,10 @@ export type PageOfRequests = { requests: OwnRequest[]; damaged: number; isFull: 
 
 /** A request as a person with its link sees it. */
 export type AskedRequest = Pick<OwnRequest, 'urlToken' | 'message' | 'passphraseRequired'> &
-  Pick<SecretRequest, 'acceptsText' | 'acceptsFiles' | 'expiresAt' | 'recipient'>
+  Pick<
+    SecretRequest,
+    'accountId' | 'acceptsText' | 'acceptsFiles' | 'expiresAt' | 'recipient' | 'showsSender'
+  >
 
 export type Requests = ReturnType<typeof createRequests>
 
@@ -56,12 +59,12 @@ export function createRequests(options: RequestsOptions) {
     const urlToken = newUrlToken()
     const lookup = lookupOfRequest(urlToken, keyring.sealing.lookup)
     const place = { keyring, pushId: lookup, ownerId: account.id }
-    const { acceptsText, acceptsFiles, maxAnswers, lifetime } = wanted
+    const { acceptsText, acceptsFiles, maxAnswers, lifetime, showsSender } = wanted
     const createdAt = now()
     const stored = await store.requests.addRequest(
       {
         ...{ lookup, keyNumber: keyring.sealing.number, accountId: account.id, recipient },
-        ...{ acceptsText, acceptsFiles, maxAnswers, answers: 0 },
+        ...{ acceptsText, acceptsFiles, maxAnswers, answers: 0, showsSender },
         ...{ createdAt, expiresAt: createdAt + lifetime, closedAt: null },
         ...{ wrongTries: 0, wrongTriesSince: createdAt, wrongTriesInAll: 0 },
         ...sealTexts({ ...wanted, urlToken, verifier }, place),
@@ -133,8 +136,9 @@ export function createRequests(options: RequestsOptions) {
   async function findAsked(urlToken: string): Promise<AskedRequest | null> {
     const { request, message, passphraseRequired, isOver } = present(await find(urlToken))
     if (isOver) return null
-    const { acceptsText, acceptsFiles, expiresAt, recipient } = request
-    return { urlToken, message, passphraseRequired, acceptsText, acceptsFiles, expiresAt, recipient }
+    const { accountId, acceptsText, acceptsFiles, expiresAt, recipient, showsSender } = request
+    const asked = { accountId, acceptsText, acceptsFiles, expiresAt, recipient, showsSender }
+    return { urlToken, message, passphraseRequired, ...asked }
   }
 
   const beginAnswer = createBeginAnswer({ ...options, find })

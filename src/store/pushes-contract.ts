@@ -61,7 +61,7 @@ export type VisitToPush = { id: number; visit: Visit }
 export type EditToPush = VisitToPush & {
   ownerId: number
   edit: LimitsToEdit
-  labels: Partial<Pick<SealedLabels, 'name' | 'note'>>
+  labels: Partial<Pick<SealedLabels, 'name' | 'note' | 'namesRecipient'>>
 }
 
 export type Edited = { outcome: 'edited'; push: StoredPush } | { outcome: 'refused'; problems: Problems }
@@ -90,10 +90,16 @@ export type PlainClaimed<T> =
   | { outcome: 'has_files'; push: StoredPush; sealed: SealedContent }
 
 /**
- * `seenViews` is the number of views when the owner last looked, `fileBytes` the size of all files of a live
- * push.
+ * `seenViews` is the number of views at the owner's last look, `readAt` when its owner read an answer, and
+ * `fileBytes` what the files of a live push have in all.
  */
-export type ListedPush = { push: StoredPush; labels: SealedLabels; seenViews: number; fileBytes: number }
+export type ListedPush = {
+  push: StoredPush
+  labels: SealedLabels
+  seenViews: number
+  readAt: number | null
+  fileBytes: number
+}
 
 /** Enough to open the name and note of a push. */
 export type SealedTexts = Pick<StoredPush, 'id' | 'lookup' | 'keyNumber' | 'ownerId'> &

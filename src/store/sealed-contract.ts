@@ -19,6 +19,8 @@ export type SealedLabels = {
   note: Uint8Array | null
   /** The token of the request that the push answers, empty if a restore lost it; null for any other push. */
   request?: Uint8Array | null
+  /** Whether the name was entered as that of the recipient; false if not there. */
+  namesRecipient?: boolean
 }
 
 /** Mails with the link of a push. */

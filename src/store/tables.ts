@@ -197,6 +197,8 @@ export const requests = sqliteTable(
     wrongTriesSince: integer('wrong_tries_since').notNull(),
     wrongTriesInAll: count('wrong_tries_in_all').notNull(),
     recipient: text(),
+    /** Whether senders see the address of the account, while the server allows that. */
+    showsSender: flag('shows_sender').notNull().default(false),
   },
   () => [rule('(passphrase_salt IS NULL) = (passphrase_verifier IS NULL)')],
 )
@@ -281,6 +283,8 @@ export const pushes = sqliteTable(
       check: "encrypted_by = 'sender' OR encrypted_by = 'server'",
     }).$type<AgeSealer>(),
     keyCheck: text('key_check', { check: 'length(key_check) = 8' }),
+    /** Whether its owner has not looked at it since it arrived or ended; false without an owner. */
+    isNew: flag('is_new').notNull().default(false),
   },
   () => [rule('NOT (deleted OR lost) OR expired_on IS NOT NULL')],
 )
@@ -309,7 +313,8 @@ export const pushKeys = sqliteTable('push_keys', {
 /**
  * An account's own pushes as it sees them, sealed, and how many views there were when it looked last.
  * `request` is the token of the request that the push answers. `eventId` is random: events name the push by
- * it, and say nothing of its link.
+ * it, and say nothing of its link. `readAt`: when its owner first looked at the content of an answer; 0 if
+ * that was before this was recorded. `requestId` may name another request once its own is gone.
  */
 export const pushLabels = sqliteTable('push_labels', {
   pushId: ofPush().primaryKey(),
@@ -319,6 +324,10 @@ export const pushLabels = sqliteTable('push_labels', {
   request: bytes(),
   seenViews: int('seen_views').notNull(),
   eventId: text('event_id', { check: 'length(event_id) = 20' }).notNull(),
+  readAt: integer('read_at'),
+  requestId: integer('request_id'),
+  /** Whether the name was entered as that of the recipient, so that a message may greet with it. */
+  namesRecipient: flag('names_recipient').notNull().default(false),
 })
 
 /**

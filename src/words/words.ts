@@ -116,6 +116,13 @@ function createWords(language: Language) {
     return relatives.format(Math.round(distance / size), unit)
   }
 
+  /** Formats as "7 days left", in the largest unit that fits, at least a minute. */
+  function left(time: number, now: number): string {
+    const distance = Math.max(time - now, MINUTE)
+    const [unit, size] = RELATIVE_UNITS.find(([, length]) => distance >= length) ?? ['minute', MINUTE]
+    return say('openings_left', { time: say(`${unit}s`, { n: Math.round(distance / size) }) })
+  }
+
   /**
    * Formats as "today", "yesterday" or the date, in the time zone of this server; a script uses the reader's.
    */
@@ -144,6 +151,7 @@ function createWords(language: Language) {
     forms,
     moment,
     relative,
+    left,
     day,
     ago,
     duration,
@@ -163,7 +171,7 @@ const DURATION_UNITS: ['hour' | 'minute', number][] = [
   ['minute', MINUTE],
 ]
 
-const RELATIVE_UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
+const RELATIVE_UNITS: ['day' | 'hour' | 'minute', number][] = [
   ['day', DAY],
   ['hour', HOUR],
   ['minute', MINUTE],

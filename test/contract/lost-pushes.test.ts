@@ -103,7 +103,7 @@ test('the page of any other expired push does not mention a restore', async () =
 })
 
 test('the owner sees the state in the list and on the page, and how to share them again', async () => {
-  const { text: list } = await bob.get('/pushes?show=expired')
+  const { text: list } = await bob.get('/pushes?show=new')
   expect(list.match(/Ended: lost in a restore/g)).toHaveLength(1)
   const { text: page } = await bob.get(`/pushes/${lost.url_token}`)
   expect(/class="headline">.*?<strong>([^<]*)</.exec(page)?.[1]).toBe('Ended: lost in a restore')
@@ -128,7 +128,7 @@ test('a filter finds them among the expired ones, from either list', async () =>
   expect(rowsIn((await bob.get('/pushes?show=active&state=lost')).text)).toEqual([])
   const { text } = await bob.get('/pushes?state=lost')
   expect(text).toContain('<option value="lost" selected')
-  expect(text).toContain('name="show" value="expired"')
+  expect(text).toContain('name="show" value="all"')
 })
 
 test('the owner can still read names and notes', async () => {

@@ -56,6 +56,13 @@ test('the page of a new link has the message of the signed-in account', async ()
   expect(await messageOn(url_token, { cookie })).toContain('I am sharing something with you')
 })
 
+/** A push whose recipient was typed under “For whom?”. */
+async function createFor(name: string, { cookie, form }: { cookie: string; form: string }) {
+  const push = await api.create({}, { token })
+  await post(`/pushes/${push.url_token}/edit`, { name, note: '', ends_in: '', views: '', form }, { cookie })
+  return push
+}
+
 test.each([
   ['en', 'Hi Anna {link},\n\nI am'],
   ['de', 'Hallo Anna {link},\n\nich '],
@@ -67,7 +74,7 @@ test.each([
   'the message greets the recipient by name in %s, on the owner’s page alone',
   async (language, greeting) => {
     const bob = await signIn('bob@example.org')
-    const named = await api.create({ name: 'Anna {link}' }, { token })
+    const named = await createFor('Anna {link}', bob)
     const locale = `?locale=${language}`
     const messageTo = (headers: Record<string, string>) => messageOn(named.url_token, headers, locale)
     expect(await messageTo({ cookie: bob.cookie })).toStartWith(greeting)
@@ -80,9 +87,10 @@ test.each([
 )
 
 test('the placeholder for the name is replaced by it', async () => {
-  const { cookie, form } = await signIn('bob@example.org')
+  const bob = await signIn('bob@example.org')
+  const { cookie, form } = bob
   await post('/account/message', { message: 'Dear {name}, {link}', form }, { cookie })
-  const named = await api.create({ name: 'Anna' }, { token })
+  const named = await createFor('Anna', bob)
   expect(await messageOn(named.url_token, { cookie })).toBe(`Dear Anna, ${named.html_url}`)
   const unnamed = await api.create({}, { token })
   expect(await messageOn(unnamed.url_token, { cookie })).toBe(`Dear, ${unnamed.html_url}`)

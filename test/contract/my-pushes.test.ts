@@ -48,12 +48,13 @@ describe('the list', () => {
     await api.retrieve(url_token)
     api.clock.advance(3 * 60_000)
     const { text, names } = await list(owner)
-    expect(names).toEqual([expect.stringMatching(/^QR code without a name \(…\w{4}\)$/), 'VPN'])
+    expect(names).toEqual([expect.stringMatching(/^QR code …\w{4}$/), 'VPN'])
     for (const shown of [
       'for Cleo',
-      'opened 1 of 5 times',
-      'expires <time',
-      'in 7 days',
+      'Opened 1 of 5 times',
+      '<i class="on"></i><i></i>',
+      'last <time',
+      '7 days left',
       '3 min. ago',
       'not opened yet',
     ])
@@ -67,32 +68,39 @@ describe('the list', () => {
     expect((await list(owner)).text).toContain('2 files · 2 bytes · created')
   })
 
-  test.each([
-    ['waiting', 'not opened yet', {}, async () => undefined],
-    ['low', 'expires <time', { expire_after_days: 2 }, async () => api.clock.advance(1.5 * DAY)],
+  test.each<[string, RegExp, Wire, (push: PushBody) => unknown]>([
+    ['how often it can be opened', /0 of 3.*not opened yet.*2 days left/s, {}, () => undefined],
     [
-      'good',
-      'opened <time',
-      { expire_after_days: 2 },
-      async ({ url_token }: PushBody) => {
-        api.clock.advance(1.5 * DAY)
-        await api.retrieve(url_token)
-      },
+      'its last opening',
+      /1 of 3.*last <time[^>]*>just now<.*2 days left/s,
+      {},
+      (push) => api.retrieve(push.url_token),
     ],
     [
-      'good',
-      'Opened <time',
+      'that it is used up',
+      /1 of 1.*last <time.*link used up/s,
       { expire_after_views: 1 },
-      async ({ url_token }: PushBody) => api.retrieve(url_token),
+      (push) => api.retrieve(push.url_token),
     ],
-    ['gone', 'Expired: its time is over', { expire_after_days: 1 }, async () => api.clock.advance(DAY)],
-  ] as const)('a row begins with its state: %s, %s', async (tone, text, fields, happens) => {
+    ['that it expired', /0 of 3.*ended <time/s, {}, () => api.clock.advance(2 * DAY)],
+    ['that it was revoked', /0 of 3.*Revoked or deleted/s, {}, (push) => api.expire(push.url_token)],
+  ])('a row begins with its openings and %s', async (_name, text, fields, happens) => {
     const owner = await newOwner()
-    await happens(await owner.create({ name: 'VPN', ...fields }))
+    await happens(await owner.create({ name: 'VPN', expire_after_days: 2, expire_after_views: 3, ...fields }))
     const { text: page } = await list(owner, '?show=all')
     const [, row = ''] = /<li.*?class="check"(.*?)<\/li>/s.exec(page) ?? []
-    expect(row.indexOf('class="status"')).toBeLessThan(row.indexOf('class="title"'))
-    expect(row).toMatch(new RegExp(`class="chip ${tone}"><svg.*?</svg><span>${text}`, 's'))
+    expect(row.indexOf('class="openings"')).toBeWithin(0, row.indexOf('class="title"'))
+    expect(row).toMatch(text)
+  })
+
+  test('up to ten openings are dots, more are a bar, and both are read as a sentence', async () => {
+    const owner = await newOwner()
+    for (const expire_after_views of [10, 11]) await owner.create({ expire_after_views })
+    const { text } = await list(owner)
+    expect(text.match(/<i><\/i>/g)).toHaveLength(10)
+    expect(text).toContain('<progress max="11" value="0" aria-hidden="true">')
+    for (const n of [10, 11])
+      expect(text).toContain(`<span class="visually-hidden">Opened 0 of ${n} times</span>`)
   })
 
   test('rows are grouped by the day of their creation, unless sorted by something else', async () => {
@@ -129,27 +137,35 @@ describe('the list', () => {
     expect(await isNew()).toEqual(['one'])
   })
 
-  test('a push whose last view was used is green, and stays in the first list until the owner has seen it', async () => {
+  test('each push stands under one tab: what ended is new until its owner has looked at it', async () => {
     const owner = await newOwner()
     const { url_token } = await owner.create({ name: 'VPN', expire_after_views: 1 })
     await owner.create({ name: 'waiting' })
+    const revoked = await owner.create({ name: 'revoked' })
+    await owner.post(`/pushes/${revoked.url_token}/expire`, {})
     await api.retrieve(url_token)
     api.clock.advance(3 * 60_000)
-    const { text, names } = await list(owner)
-    expect(names).toEqual(['waiting', 'VPN'])
-    expect(text).toMatch(
-      /<span class="chip good"><svg.*?<\/svg><span>Opened <time [^>]*>3 min. ago<\/time>, link used up<\/span><\/span>/s,
-    )
-    expect(text).toContain('Active <span class="count">2</span>')
-    expect((await list(owner, '?sort=name')).names).toEqual(['VPN', 'waiting'])
-    expect((await list(owner, '?kind=url')).names).toEqual([])
+    const tabs = async () => {
+      const { text } = await list(owner)
+      return [...text.matchAll(/(Active|New|Ended) <span class="count">(\d+)</g)].map(
+        ([, tab, n]) => `${tab} ${n}`,
+      )
+    }
+    expect(await tabs()).toEqual(['Active 1', 'New 1', 'Ended 1'])
+    expect((await list(owner)).names).toEqual(['waiting'])
+    const fresh = await list(owner, '?show=new')
+    expect(fresh.names).toEqual(['VPN'])
+    expect(fresh.text).toContain('<span class="chip good">New</span>')
+    expect((await list(owner, '?show=new&sort=name')).names).toEqual(['VPN'])
+    expect((await list(owner, '?show=new&kind=url')).names).toEqual([])
     // To the API it is expired.
     expect((await api.list('active', owner.token)).map(({ name }) => name)).toEqual(['waiting'])
-    expect((await api.list('expired', owner.token)).map(({ name }) => name)).toEqual(['VPN'])
+    expect((await api.list('expired', owner.token)).map(({ name }) => name)).toEqual(['revoked', 'VPN'])
     const { text: page } = await owner.get(`/pushes/${url_token}`)
     expect(page).toMatch(/class="standing good".*Opened <time [^>]*>3 min. ago<\/time>, link used up/s)
-    expect((await list(owner)).names).toEqual(['waiting'])
-    expect((await list(owner, '?show=expired')).names).toEqual(['VPN'])
+    expect(await tabs()).toEqual(['Active 1', 'New 0', 'Ended 2'])
+    expect((await list(owner, '?show=new')).text).toContain('Nothing is new.')
+    expect((await list(owner, '?show=expired')).names).toEqual(['revoked', 'VPN'])
   })
 
   test('every page shows in the menu how many were opened since the owner looked, up to nine', async () => {
@@ -196,18 +212,20 @@ describe('the list', () => {
     for (let n = 0; n < 60; n += 1) {
       const { url_token } = await owner.create({ name: `n${n}`, expire_after_views: 1 })
       if (n < 10 || n % 7 === 0 || n > 55) await api.retrieve(url_token)
+      if (n % 2 === 0) await owner.get(`/pushes/${url_token}`)
       names.unshift(`n${n}`)
     }
     const shown: string[] = []
-    for (const page of [1, 2, 3, 4]) shown.push(...(await list(owner, `?page=${page}`)).names)
-    expect(shown).toEqual(names)
+    for (const show of ['active', 'new', 'expired'])
+      for (const page of [1, 2, 3, 4]) shown.push(...(await list(owner, `?show=${show}&page=${page}`)).names)
+    expect(shown.toSorted()).toEqual(names.toSorted())
   })
 
   test('an empty list explains itself with an inert example and one button', async () => {
     const owner = await newOwner()
     const { text } = await list(owner)
     expect(text).toContain('Nothing here yet')
-    expect(text).toMatch(/<div class="list" inert>.*opened <time[^>]*>3 min. ago.*Wi-Fi for Ana/s)
+    expect(text).toMatch(/<div class="list" inert>.*1 of 5.*last <time[^>]*>3 min. ago.*Wi-Fi for Ana/s)
     expect(text.match(/class="button[^"]*" href="\/"/g)).toHaveLength(1)
     const { url_token } = await owner.create()
     await api.expire(url_token, { token: owner.token })
@@ -267,7 +285,8 @@ describe('filters, order and search', () => {
     const { text } = await list(owner, '?q=celik&kind=text')
     expect(text).toContain('2 secrets')
     expect(text).toContain('href="/pushes?show=expired&amp;q=celik&amp;kind=text"')
-    expect(text).toContain('All <span class="count">4</span>')
+    expect(text).toContain('Active <span class="count">3</span>')
+    expect(text).not.toContain('aria-current="page">Active')
   })
 
   test('a search finds a new name at once, and no longer the old one', async () => {

@@ -26,7 +26,7 @@ describe('the state at the top of the page is', () => {
     ['Waiting to be opened', {}, () => undefined],
     ['Waiting to be opened', { expire_after_views: 1 }, () => undefined],
     [
-      'Opened, can be opened again',
+      'Opened 2 of 5 times',
       {},
       async ({ url_token }) => [await api.retrieve(url_token), await api.retrieve(url_token)],
     ],

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { type Api, type PushBody, startApi } from '../support/api.ts'
-import { elementsIn, textsIn, valueIn } from '../support/page-facts.ts'
+import { elementsIn, textsIn } from '../support/page-facts.ts'
 import { createPeople, type People, type Person } from '../support/people.ts'
 
 let api: Api
@@ -36,11 +36,14 @@ async function ask(owner: Owner, fields: Record<string, string> = {}) {
 const newKey = async () => identityToRecipient(await generateX25519Identity())
 
 describe('asking for a secret', () => {
-  test('has a tab, for accounts only', async () => {
+  test('stands beside sharing in the navigation, for accounts only', async () => {
     const owner = await newOwner()
+    const linksOf = (text: string) =>
+      elementsIn(text, 'header nav ul.on-wide a').map((link) => link.text.trim())
     const { text } = await owner.get('/')
-    expect(text).toContain('<a href="/requests">Ask for a secret</a>')
-    expect((await people.get('/')).text).not.toContain('Ask for a secret')
+    expect(linksOf(text)).toEqual(['Share', 'Ask', 'Shared'])
+    expect(elementsIn(text, 'header .sheet a[href="/requests"]')).toHaveLength(1)
+    expect(linksOf((await people.get('/')).text)).toEqual(['Share', 'Sign in'])
     const { status, headers } = await people.get('/requests')
     expect([status, headers.get('location')]).toEqual([303, '/sign-in?next=%2Frequests'])
   })
@@ -118,7 +121,7 @@ describe('the age key of an account', () => {
     api.clock.advance(11 * 60_000)
     const asked = await post('/account/age-key', { recipient })
     expect(asked.status).toBe(403)
-    expect(asked.text).toContain('Your age key')
+    expect(asked.text).toContain('Key for what you receive (age)')
     expect(asked.text).toContain(`value="${recipient}"`)
     const kept = await post('/account/age-key', { recipient, password: people.password })
     expect(kept.status).toBe(303)
@@ -181,23 +184,25 @@ describe('the page of a request', () => {
     const sent = await send(action, { payload: 'one\r\ntwo' }, [new File(['content'], 'a.txt')])
     expect([sent.status, sent.headers.get('location')]).toEqual([303, `${path}?done=sent`])
     const { text } = await people.get(`${path}?done=sent`)
-    expect(text).toContain('You can close this page. It has arrived.')
+    expect(text).toContain('It has arrived. Only the person who asked can see it.')
+    expect(text).not.toContain('Send another')
     const push = only(await list())
     expect(push).toMatchObject({ received: true, request: urlToken, name: 'Router', kind: 'file' })
     expect(text + sent.headers.get('location')).not.toContain(push.url_token)
-    const { text: listed } = await owner.get('/pushes')
-    expect(listed).toContain('>Received<')
-    expect(listed).not.toContain('opened 0 of')
-    const { text: page } = await owner.get(`/pushes/${push.url_token}`)
-    expect(page).toContain(`<a href="/requests/${urlToken}">for a request of yours</a>`)
-    // Owner views do not count, and the page offers to share it only in second place.
-    expect(page.indexOf('Open it')).toBeWithin(1, page.indexOf('Link, QR code and message'))
-    expect(page).not.toContain('opened 0 of')
     const { text: asked } = await owner.get(`/requests/${urlToken}`)
-    expect(asked).toContain('href="/pushes">See what has arrived</a>')
-    expect(asked).toContain('>answered<')
+    expect(asked).toMatch(/Answered 1 of 1.*last <time.*>answered</s)
+    expect(asked).toContain(`action="/pushes/${push.url_token}/read"`)
     expect(asked).not.toContain('It takes no more answers')
     expect((await api.retrieve(push.url_token)).body.payload).toBe('one\ntwo')
+  })
+
+  test('another answer is offered while the request takes one', async () => {
+    const { path } = await tokenOf({ max_answers: '2' })
+    const sent = () => people.get(`${path}?done=sent`).then(({ text }) => text.includes('Send another'))
+    await send((await open(path)).action, { payload: 'x' })
+    expect(await sent()).toBe(true)
+    await send((await open(path)).action, { payload: 'y' })
+    expect(await sent()).toBe(false)
   })
 
   test('a form that is sent twice delivers one answer', async () => {
@@ -250,9 +255,7 @@ describe('the page of a request', () => {
     )
     await send(action, { payload: 'x' })
     const push = only(await list())
-    const link = new URL(push.html_url).pathname
-    const nonce = valueIn((await owner.get(link)).text, 'nonce')
-    const revealed = await owner.post(link, { nonce })
+    const revealed = await owner.post(`/pushes/${push.url_token}/read`, {})
     expect(revealed.text).toContain('Opens with your key only')
     expect(revealed.text).toContain('-----BEGIN AGE ENCRYPTED FILE-----')
   })

@@ -384,7 +384,7 @@ needs('chromium').describe('in a browser', () => {
     await page.goto(`${server.url}/pushes`)
     expect(await page.locator('.list li').count()).toBe(25)
     expect(await page.locator('.list .title').first().textContent()).toBe('push 55')
-    expect(await page.locator('.list .use').first().textContent()).toContain('opened 1 of 5 times')
+    expect(await page.locator('.list .status').first().textContent()).toContain('Opened 1 of 5 times')
     for (let n = 0; n < 2; n += 1) await press(page.getByRole('link', { name: 'Next' }))
     expect(await page.locator('.list li').count()).toBe(5)
     await page.fill('#q', 'übergabe')

@@ -58,7 +58,7 @@ needs('chromium').describe('in a browser', () => {
   test('the page of a new link reports when it is opened and used up', async () => {
     const sender = await openNew(SCRIPTED)
     const link = await createOn(sender, { payload: 'to be opened', views: 2 })
-    expect(await sender.textContent('#opened')).toBe('Not opened yet')
+    expect(await sender.textContent('#opened')).toContain('not opened yet')
     const readOnce = async () => {
       const reader = await open(SCRIPTED)
       await reader.goto(link)
@@ -66,7 +66,7 @@ needs('chromium').describe('in a browser', () => {
     }
     await readOnce()
     await sender.waitForFunction(() => document.title.startsWith('(1) '))
-    expect(await sender.textContent('#opened')).toContain('opened 1 of 2 times')
+    expect(await sender.textContent('#opened')).toContain('Opened 1 of 2 times')
     await readOnce()
     await sender.waitForSelector('h1:text("It was opened")')
     expect(await sender.textContent('main')).toContain('link used up')
@@ -221,7 +221,7 @@ needs('chromium').describe('in a browser', () => {
     await page.goto(`${it.server.url}/pushes`)
     await follow(page, () => page.locator('.list a.title').first().click())
     expect(await page.textContent('.log')).toContain('Looked at by you')
-    expect(await page.textContent('.standing')).toContain('opened 0 of 1 time')
+    expect(await page.textContent('.standing')).toContain('Opened 0 of 1 time')
     const reader = await open(UNSCRIPTED)
     await reader.goto(link)
     await press(reader)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 import { createStage } from '../support/binary.ts'
-import { launchBrowser, measureLooks, watch } from '../support/chromium.ts'
+import { findBrokenWords, launchBrowser, measureLooks, watch } from '../support/chromium.ts'
 import { needs } from '../support/needs.ts'
 import { createWalkers, prepareTour, STOPS, type Stop, TOUR_OPTIONS } from '../support/tour.ts'
 
@@ -68,6 +68,8 @@ function countShifts(page: Page) {
 /** Returns the faults of the page as it is shown now. */
 async function expectGoodLooks(page: Page, look: Look & { stop: string }, faults: string[]): Promise<void> {
   expect({ ...look, faults }).toEqual({ ...look, faults: [] })
+  const broken = await page.evaluate(findBrokenWords)
+  expect({ ...look, broken }).toEqual({ ...look, broken: [] })
   const { overflow, isDark } = await page.evaluate(measureLooks)
   expect({ ...look, overflow, isDark }).toEqual({ ...look, overflow: 0, isDark: look.scheme === 'dark' })
 }

@@ -79,7 +79,7 @@ test('ten thousand pushes are listed, filtered, sorted and searched fast, withou
   expect(first.pushes[0]?.name).toBe('Zugang für Müller 9999')
   expect({ matching: first.matching, counts: first.counts }).toEqual({
     matching: PUSHES,
-    counts: { live: PUSHES, expired: 0 },
+    counts: { active: PUSHES, new: 0, expired: 0 },
   })
   expect((await measure('page 300', { pageNumber: 300, until: clock.now() }, 50)).pushes).toHaveLength(25)
   expect((await measure('filtered', { state: 'waiting', list: 'all' }, 50)).matching).toBe(PUSHES)

@@ -162,6 +162,24 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   return { page, outside, complaints, status: response?.status() ?? 0 }
 }
 
+/** Runs in the browser: returns the short words of prose that the page breaks in two. */
+export function findBrokenWords(): string[] {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const range = document.createRange()
+  const broken: string[] = []
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    if (text.parentElement?.closest('pre, code, textarea, bdi, .visually-hidden, [dir=ltr]') !== null)
+      continue
+    for (const { 0: word, index } of (text.textContent ?? '').matchAll(/[\p{Script=Latin}\d]{2,15}/gu)) {
+      range.setStart(text, index)
+      range.setEnd(text, index + word.length)
+      const lines = new Set([...range.getClientRects()].map(({ bottom }) => Math.round(bottom)))
+      if (lines.size > 1) broken.push(word)
+    }
+  }
+  return broken
+}
+
 /**
  * Runs in the browser: how far the page is wider than the window, and how its text stands out from what is
  * behind it, by the contrast that WCAG asks for.

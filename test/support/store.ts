@@ -98,6 +98,7 @@ export function examplePush(now: number, changes: Partial<Push> = {}): Push {
     expiredOn: null,
     deleted: false,
     lost: false,
+    isNew: false,
     ...changes,
   }
 }
@@ -105,7 +106,7 @@ export function examplePush(now: number, changes: Partial<Push> = {}): Push {
 /** An open request of an account, for one text. */
 export function exampleRequest(accountId: number, now: number): RequestToStore {
   return {
-    ...{ lookup: Buffer.alloc(16, 1), keyNumber: 1, accountId, recipient: null },
+    ...{ lookup: Buffer.alloc(16, 1), keyNumber: 1, accountId, recipient: null, showsSender: false },
     ...{ acceptsText: true, acceptsFiles: false, maxAnswers: 1, answers: 0 },
     ...{ createdAt: now, expiresAt: now + 86_400_000, closedAt: null },
     ...{ wrongTries: 0, wrongTriesSince: now, wrongTriesInAll: 0 },

@@ -364,9 +364,11 @@ export const STOPS: Stop[] = [
     as: 'member',
     visit: async (page, { url }) => {
       await page.goto(`${url}/requests`)
+      await unfold(page, 'expiry')
       await unfold(page, 'options')
+      await page.click('.options details > summary')
       await page.fill('#recipient', 'ssh-ed25519 AAAA')
-      await page.click('main form > button')
+      await page.click('main form .actions button')
       await page.waitForSelector('.notice.bad')
     },
   },
@@ -395,10 +397,25 @@ export const STOPS: Stop[] = [
       const { url_token } = await ask({ name: 'Router in Oslo', recipient: AGE_KEY })
       await send(url_token, { payload: 'sesame' })
       await page.goto(`${url}/requests/${url_token}`)
-      await follow(page, () => page.click('.actions a.primary'))
-      await follow(page, () => page.click('.what a'))
-      await follow(page, () => page.click('.ways-on a.primary'))
-      await follow(page, () => page.click('main form button.primary'))
+      await follow(page, () => page.click('#opened li a'))
+    },
+  },
+  {
+    name: 'received-read',
+    as: 'member',
+    visit: async (page, { url, ask, send }) => {
+      const { url_token } = await ask({ message: 'The password of the old router in Graz, please.' })
+      await send(url_token, { payload: 'router: Kx9!pq__77-zZ', files: [FILE] })
+      await page.goto(`${url}/requests/${url_token}`)
+      await follow(page, () => page.click('#opened form button'))
+    },
+  },
+  {
+    name: 'request-ready',
+    as: 'member',
+    visit: async (page, { url, ask }) => {
+      const { url_token } = await ask({ message: 'The door code of the archive, please.', max_answers: 20 })
+      await page.goto(`${url}/requests/${url_token}`)
     },
   },
   {
@@ -485,12 +502,12 @@ export const STOPS: Stop[] = [
     },
   },
   {
-    name: 'pushes-expired',
+    name: 'pushes-new',
     as: 'member',
     visit: async (page, { url, push, server }) => {
       const { url_token } = await push({ name: 'Old password' })
       await server.retrieve(url_token, { method: 'DELETE' })
-      await page.goto(`${url}/pushes?show=expired&q=old`)
+      await page.goto(`${url}/pushes?show=new&q=old`)
     },
   },
   {

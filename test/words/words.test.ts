@@ -28,7 +28,7 @@ const sources = [...new Glob('{http,api,pages,notices}/**/*.{ts,tsx}').scanSync(
 const COMPOSED = new RegExp(
   [
     '^(problem|error|job|event|kind|sort|unit|webhook_error)_',
-    '^pushes_(waiting|opened|ending|unseen|lost|active|expired|all)$',
+    '^pushes_(received|waiting|opened|ending|unseen|lost|active|new|expired)$',
     '^appearance_(name|contact|notice)(_hint)?$',
     '^account_(promote|demote|disable|enable)$',
     '^audit_(creation|creation_email_send|expire|lock|unlock|edit)$',
@@ -128,15 +128,15 @@ test('relative times fit into a sentence in every language, even under a minute'
   const NOW = Date.parse('2026-11-27T14:05:00Z')
   const opened = LANGUAGES.map((language) => {
     const words = wordsOf(language)
-    return words.say('row_opened').replace('{when}', words.relative(NOW - 59_999, NOW))
+    return words.say('state_read').replace('{when}', words.relative(NOW - 59_999, NOW))
   })
   expect(opened).toEqual([
-    'opened just now',
-    'gerade eben geöffnet',
-    'ouvert à l’instant',
-    'abierto hace un momento',
-    '1 分以内に開かれました',
-    'فُتح قبل لحظات',
+    'Read just now',
+    'gerade eben gelesen',
+    'Lu à l’instant',
+    'Leído hace un momento',
+    '既読: たった今',
+    'قُرئ قبل لحظات',
   ])
   const en = wordsOf('en')
   expect(en.relative(NOW, NOW)).toBe('just now')

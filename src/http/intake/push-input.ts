@@ -128,6 +128,8 @@ export type NewPushOptions = {
   duration?: number
   /** Whether recipients see the sender's name. Not a member of the API. */
   showsSender?: boolean
+  /** Whether the name was entered as that of the recipient. Not a member of the API. */
+  namesRecipient?: boolean
   /** Earlier problems, which are refused together with those found here. */
   problems?: Problems
 }
@@ -150,6 +152,7 @@ export function createParsePush(limits: PushLimits) {
       ...readEndToEnd(fields, { kind, payload, limits }),
       passphrase: readRequiredPassphrase(fields, limits),
       name: fields.read('name') ?? '',
+      namesRecipient: form.namesRecipient === true,
       note: fields.read('note') ?? '',
       ...readLifetime(fields, { limits, duration: form.duration ?? null }),
       expireAfterViews: readViews(fields, { viewer, limits }),

@@ -50,7 +50,10 @@ export type PushSubmission = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'o
 
 export type StoreFile = (file: FilePart) => Promise<void>
 
-export type RevisedPush = { wire: Wire } & Pick<NewPushOptions, 'duration' | 'showsSender' | 'problems'>
+export type RevisedPush = { wire: Wire } & Pick<
+  NewPushOptions,
+  'duration' | 'showsSender' | 'namesRecipient' | 'problems'
+>
 
 type ReceiveOptions = { limits: PushLimits; body: BodyLimits }
 

@@ -10,7 +10,7 @@ import {
 } from '../../domain/new-push.ts'
 import { MAX_ANSWERS, type NewRequest } from '../../domain/requests.ts'
 import { createFields, integer, refined, someOf, text, textOfBytes, type Wire } from './members.ts'
-import { createPushTable, readLifetime } from './push-input.ts'
+import { createPushTable, type NewPushOptions, readLifetime } from './push-input.ts'
 
 /** Longer than any age key. */
 const MAX_RECIPIENT_CHARACTERS = 3000
@@ -60,12 +60,18 @@ const recipient = refined(
   },
 )
 
+/** What only the form of the pages tells; as in `NewPushOptions`. */
+type RequestForm = Pick<NewPushOptions, 'duration' | 'showsSender' | 'problems'>
+
 /** Returns a parser, which throws `invalid` with every field at fault. */
 export function createParseRequest(limits: PushLimits) {
   const table = createRequestTable(limits)
-  return (wire: Wire): NewRequest => {
+  return (
+    wire: Wire,
+    { duration, showsSender = false, problems: found = {} }: RequestForm = {},
+  ): NewRequest => {
     const fields = createFields(table, wire)
-    const { lifetime } = readLifetime(fields, { limits, duration: null })
+    const { lifetime } = readLifetime(fields, { limits, duration: duration ?? null })
     const accept = fields.read('accept') ?? acceptedBy(limits)
     const request = {
       acceptsText: accept.includes('text'),
@@ -76,8 +82,10 @@ export function createParseRequest(limits: PushLimits) {
       lifetime,
       passphrase: fields.read('passphrase'),
       recipient: fields.read('recipient'),
+      showsSender: showsSender && limits.showSender,
     }
-    if (Object.keys(fields.problems).length > 0) throw invalidFields(fields.problems)
+    const problems = { ...found, ...fields.problems }
+    if (Object.keys(problems).length > 0) throw invalidFields(problems)
     return request
   }
 }

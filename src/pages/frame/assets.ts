@@ -18,7 +18,15 @@ import { LOGO_POLICY, type Logo } from './logo.ts'
 import { colorStyle, style } from './style.ts'
 
 /** The scripts of the pages. */
-export type ScriptName = 'answer' | 'common' | 'create' | 'handover' | 'lists' | 'receive' | 'strength'
+export type ScriptName =
+  | 'answer'
+  | 'ask'
+  | 'common'
+  | 'create'
+  | 'handover'
+  | 'lists'
+  | 'receive'
+  | 'strength'
 
 type Asset = { name: string; type: string; policy?: string; read: () => Promise<Bytes> }
 /** An asset, and how long browsers may cache it. */
@@ -57,6 +65,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     icon512: ofFile('icon-512.png', PNG, icon512),
     common: ofText('common.js', SCRIPT, bundleForBrowser('common.js')),
     answer: ofText('answer.js', SCRIPT, bundleForBrowser('answer.js')),
+    ask: ofText('ask.js', SCRIPT, bundleForBrowser('ask.js')),
     create: ofText('create.js', SCRIPT, bundleForBrowser('create.js')),
     qrPreview: ofText('qr-preview.js', SCRIPT, bundleForBrowser('qr-preview.js')),
     lists: ofText('lists.js', SCRIPT, bundleForBrowser('lists.js')),

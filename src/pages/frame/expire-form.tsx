@@ -25,6 +25,7 @@ const ENDS = {
     ...{ title: 'end_grants', text: 'end_grants_explained', submit: 'end_grants_submit' },
     action: PAGES.expireOwn,
   },
+  ownAnswer: { ...DELETE, text: 'received_delete', action: PAGES.expireOwn },
   receivedDownloads: {
     ...{ title: 'end_grants', text: 'end_saved_explained', submit: 'end_saved_submit' },
     action: PAGES.expire,

@@ -136,11 +136,12 @@ export function createGetGuest(options: GuestOptions) {
 }
 
 /**
- * Whether the request polls the list. Polling does not extend a session; any other request does, even with
+ * Whether the request polls the list or a request. Polling does not extend a session; any other request does, even with
  * this header.
  */
 function isLook({ request, path }: Exchange): boolean {
-  return request.method === 'GET' && path === PAGES.pushes.path && request.headers.has(LOOK_HEADER)
+  const isPolled = path === PAGES.pushes.path || path.startsWith(`${PAGES.requests.path}/`)
+  return request.method === 'GET' && isPolled && request.headers.has(LOOK_HEADER)
 }
 
 /** Returns the query parameters of the page without the language. */

@@ -13,6 +13,7 @@ import { PostForm } from './post-form.tsx'
 type Link = { to: string; label: WordKey; icon: IconName }
 
 const CREATE: Link = { to: PAGES.create.href(), label: 'nav_create', icon: 'plus' }
+const REQUESTS: Link = { to: PAGES.requests.href(), label: 'nav_requests', icon: 'inbox' }
 const PUSHES: Link = { to: PAGES.pushes.href(), label: 'nav_pushes', icon: 'list' }
 const ADMIN: Link = { to: PAGES.admin.href(), label: 'nav_admin', icon: 'settings' }
 const SIGN_IN: Link = { to: PAGES.signIn.href(), label: 'nav_sign_in', icon: 'log-in' }
@@ -73,7 +74,9 @@ function Top({ guest: { brand }, children }: { guest: Guest; children: Children 
 function Navigation({ guest }: { guest: Guest }) {
   const { words, session } = guest
   const links =
-    session === null ? [CREATE, SIGN_IN] : [CREATE, PUSHES, ...(session.account.isAdmin ? [ADMIN] : [])]
+    session === null
+      ? [CREATE, SIGN_IN]
+      : [CREATE, REQUESTS, PUSHES, ...(session.account.isAdmin ? [ADMIN] : [])]
   return (
     <nav aria-label={words.say('nav')}>
       <ul class="on-wide">
@@ -136,7 +139,7 @@ function NavLink({ link: { to, label, icon }, guest }: { link: Link; guest: Gues
   )
 }
 
-/** Shows the number of pushes opened since the member last looked. */
+/** Shows the number of pushes that are new since the member last looked. */
 function Unseen({ guest: { words, unseen } }: { guest: Guest }) {
   return (
     <span class="count" hidden={unseen === 0}>

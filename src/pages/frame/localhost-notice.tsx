@@ -1,6 +1,8 @@
 // Warns about links to `localhost`, which people on other machines cannot open, and offers a better address.
 
+import type { Words } from '../../words/words.ts'
 import type { Guest } from './guest.ts'
+import type { Children } from './html.ts'
 import { Notice, withFlag } from './parts.tsx'
 
 /** `path` is the page to open under the better address; pass what `Guest.href` accepts. */
@@ -13,8 +15,7 @@ export function LocalhostNotice({ guest, path }: { guest: Guest; path: string })
   return (
     <Notice kind="low">
       <p>
-        {words.say('localhost_warning', { host })}{' '}
-        {flag === null ? words.say(wayOut) : withFlag(words.say('localhost_flag'), flag)}
+        {words.say('localhost_warning', { host })} {flag === null ? words.say(wayOut) : sayFlag(flag, words)}
       </p>
       {origins.length > 0 && (
         <ul class="addresses">
@@ -29,4 +30,12 @@ export function LocalhostNotice({ guest, path }: { guest: Guest; path: string })
       )}
     </Notice>
   )
+}
+
+/** Names the flag; the operator alone knows the address for --base-url. */
+function sayFlag(flag: string, { say }: Words): Children {
+  const [name = flag] = flag.split(' ')
+  return name === '--base-url'
+    ? withFlag(say('localhost_base_url'), name)
+    : withFlag(say('localhost_flag'), flag)
 }

@@ -155,6 +155,15 @@ export function Flag({ children }: { children: string }) {
   )
 }
 
+/** The address of a person, emphasized. */
+export function Address({ children }: { children: string }) {
+  return (
+    <strong>
+      <bdi>{children}</bdi>
+    </strong>
+  )
+}
+
 export function withFlag(text: string, flag: string): Children {
   return fillIn(text, 'flag', <Flag>{flag}</Flag>)
 }
@@ -175,6 +184,9 @@ export function Clock({ at, words }: { at: number; words: Words }) {
 
 export type Tone = 'good' | 'waiting' | 'low' | 'gone' | 'bad'
 
+/** A state in words. */
+export type StateText = { tone: Tone; icon: IconName; text: Children }
+
 /** A status label of one or two words. */
 export function Chip({ tone, icon, children }: { tone: Tone; icon?: IconName; children: Children }) {
   return (
@@ -187,7 +199,7 @@ export function Chip({ tone, icon, children }: { tone: Tone; icon?: IconName; ch
 
 /** Returns the push's name; if it has none, its kind and the end of its link. */
 export function nameForOwner({ push, urlToken, name }: LabelledPush, { say }: Words): string {
-  return name || `${say('push_unnamed', { kind: say(`kind_${push.kind}`) })} (…${urlToken.slice(-4)})`
+  return name || `${say(`kind_${push.kind}`)} …${urlToken.slice(-4)}`
 }
 
 type TimeContext = { words: Words; now: number }

@@ -23,7 +23,7 @@ export const UNTOUCHED = {
   'data-secret': true,
 }
 
-type PayloadProps = Pick<FieldProps, 'label' | 'problem'> & {
+type PayloadProps = Pick<FieldProps, 'label' | 'hint' | 'problem'> & {
   words: Words
   limits: Pick<PushLimits, 'payloadBytes'>
   value: string

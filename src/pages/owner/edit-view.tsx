@@ -105,6 +105,7 @@ export function createReadEditForm(limits: PushLimits) {
     const endsIn = ENDS_IN.find((milliseconds) => String(milliseconds) === form.text('ends_in'))
     const edit = {
       name: plain.name === '' ? '' : fields.read('name'),
+      namesRecipient: true,
       note: plain.note === '' ? '' : fields.read('note'),
       expireAfterViews: fields.read('expire_after_views'),
       expiresAt: endsIn === undefined ? null : now + endsIn,

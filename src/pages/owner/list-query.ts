@@ -1,6 +1,6 @@
 // An owner's view of the list as the query of a URL: list, filters, sort order, search and page.
 
-import { PUSH_LISTS, PUSH_SORTS, PUSH_STATES, type PushList } from '../../domain/listing.ts'
+import { PUSH_LISTS, PUSH_SORTS, PUSH_STATES, type PushList, type PushState } from '../../domain/listing.ts'
 import { PUSH_KINDS } from '../../domain/push.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { OverviewOptions } from '../../pushes/owner-lists.ts'
@@ -10,8 +10,8 @@ export type ListQuery = OverviewOptions
 const MAX_QUERY_CHARACTERS = 200
 
 /**
- * Reads an invalid value as the default. A search without a list covers all pushes; the filter `lost` without
- * a list covers expired ones.
+ * Reads an invalid value as the default. A search without a list covers all pushes, as do some
+ * states.
  */
 export function readListQuery(parameters: URLSearchParams): ListQuery {
   const given = (name: string) => parameters.get(name) ?? ''
@@ -28,9 +28,11 @@ export function readListQuery(parameters: URLSearchParams): ListQuery {
   }
 }
 
+/** States that a push can have under more than one tab. */
+const ANYWHERE: ReadonlySet<PushState> = new Set(['received', 'unseen', 'lost'])
+
 function defaultList({ query, state }: Pick<ListQuery, 'query' | 'state'>): PushList {
-  if (query !== '') return 'all'
-  return state === 'lost' ? 'expired' : 'active'
+  return query !== '' || (state !== null && ANYWHERE.has(state)) ? 'all' : 'active'
 }
 
 function oneOf<T extends string>(known: readonly T[], given: string): T | null {

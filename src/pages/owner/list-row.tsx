@@ -1,16 +1,16 @@
-// A row of an owner's list: whether the push was opened, its name and kind, its views and expiry, and its
-// menu.
+// A row of an owner's list: its openings and end, its name and kind, and its menu. An answer shows when it
+// arrived or was read.
 
-import { isEnding, isUsedUp } from '../../domain/listing.ts'
-import { isExpired, isLocked, type Push } from '../../domain/push.ts'
+import { isExpired, type Push, UNTOUCHED } from '../../domain/push.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/time.ts'
 import { PAGES, secretLink } from '../../http/urls.ts'
 import type { LabelledPush, OverviewPush } from '../../pushes/owner-lists.ts'
 import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
+import { Openings } from '../frame/openings.tsx'
 import { Chip, CopyButton, KIND_ICONS, nameForOwner, sayWhen } from '../frame/parts.tsx'
-import { describeState, type StateText } from './push-view.tsx'
+import { Arrival } from './received-view.tsx'
 
 /** Characters of a note in a row. The page of the push shows the whole note. */
 const SHORT_NOTE = 140
@@ -19,9 +19,10 @@ type Props = { guest: Member; listed: OverviewPush; now: number }
 
 export function ListRow({ guest, listed, now }: Props) {
   const { words, say } = guest
-  const { push, urlToken, note, isUnseen, fileBytes } = listed
+  const { push, urlToken, note, isUnseen, readAt, fileBytes } = listed
   const title = nameForOwner(listed, words)
   const isLive = !isExpired(push, now)
+  const isReceived = listed.request !== null
   return (
     <li class={isUnseen ? 'unseen-views' : undefined}>
       <label class="check">
@@ -33,17 +34,26 @@ export function ListRow({ guest, listed, now }: Props) {
           aria-label={say('pushes_select', { name: title })}
         />
       </label>
-      <Status push={push} words={words} now={now} />
+      <div class="status">
+        {isReceived ? (
+          <Arrival push={push} readAt={readAt} words={words} now={now} />
+        ) : (
+          <Openings push={push} words={words} now={now} />
+        )}
+      </div>
       <span class="kind">
-        <Icon name={KIND_ICONS[push.kind]} />
-        <span class="visually-hidden">{say(`kind_${push.kind}`)}</span>
+        <Icon name={isReceived ? 'inbox' : KIND_ICONS[push.kind]} />
+        <span class="visually-hidden">{say(isReceived ? 'received' : `kind_${push.kind}`)}</span>
       </span>
       <div class="what">
         <a href={guest.href(PAGES.push.href({ url_token: urlToken }))} class="title">
           <bdi>{title}</bdi>
         </a>
-        {isUnseen && <Chip tone="good">{say('pushes_new')}</Chip>}
-        {listed.request !== null && <Chip tone="waiting">{say('received')}</Chip>}
+        {push.isNew ? (
+          <Chip tone="good">{say('row_new')}</Chip>
+        ) : (
+          isUnseen && <Chip tone="good">{say('audit_view')}</Chip>
+        )}
         {note !== '' && (
           <p class="hint note">
             <bdi>{note.length > SHORT_NOTE ? `${note.slice(0, SHORT_NOTE)}…` : note}</bdi>
@@ -52,46 +62,57 @@ export function ListRow({ guest, listed, now }: Props) {
         <p class="hint">
           {push.files > 0 && `${say('row_files', { n: push.files })} · `}
           {fileBytes > 0 && `${words.bytes(fileBytes)} · `}
-          {sayWhen(listed.request === null ? 'row_created' : 'row_received', push.createdAt, { words, now })}
+          {sayWhen(isReceived ? 'row_received' : 'row_created', push.createdAt, { words, now })}
         </p>
       </div>
-      <Usage push={push} words={words} now={now} isReceived={listed.request !== null} />
-      {isLive && (
-        <CopyButton
-          target=""
-          text={secretLink(listed, guest.exchange.baseUrl)}
-          words={words}
-          look="bare square"
-          label={say('copy_link')}
-        />
-      )}
+      {isLive &&
+        (isReceived ? <ReadButton {...{ guest, urlToken, title }} /> : <CopyLink {...{ guest, listed }} />)}
       <Menu guest={guest} listed={listed} title={title} isLive={isLive} />
     </li>
   )
 }
 
-type PartProps = { push: Push; words: Words; now: number }
-
-/** The first thing a sender wants to know: whether the push was opened; if not, whether it expires soon. */
-export function Status({ push, words, now }: PartProps) {
-  const { tone, icon, text } = statusOf(push, { words, now })
+/** Opens an answer from its row; it sends the form of the list elsewhere. */
+function ReadButton({ guest, urlToken, title }: { guest: Member; urlToken: string; title: string }) {
+  const { say, href } = guest
   return (
-    <div class="status">
-      <Chip tone={tone} icon={icon}>
-        <span>{text}</span>
-      </Chip>
-    </div>
+    <button
+      type="submit"
+      class="bare square"
+      formaction={href(PAGES.readAnswer.href({ url_token: urlToken }))}
+      aria-label={say('labelled', { label: say('received_read'), text: title })}
+    >
+      <Icon name="eye" />
+    </button>
   )
+}
+
+function CopyLink({ guest: { words, exchange }, listed }: { guest: Member; listed: OverviewPush }) {
+  const label = words.say('copy_link')
+  return (
+    <CopyButton
+      target=""
+      text={secretLink(listed, exchange.baseUrl)}
+      words={words}
+      look="bare square"
+      label={label}
+    />
+  )
+}
+
+const EXAMPLE: Push = {
+  ...{ ...UNTOUCHED, views: 1, expireAfterViews: 5, expireAfterDays: 7, ownerId: null, kind: 'qr' as const },
+  ...{ createdAt: 0, updatedAt: 0, expiresAt: 0, wrongTriesSince: 0, encryptedBy: null, keyCheck: null },
+  ...{ deletableByViewer: true, retrievalStep: false, showsSender: false, passphraseRequired: false },
 }
 
 /** The row of the example: it is no push and has no controls. */
 export function ExampleRow({ words, now }: { words: Words; now: number }) {
+  const push = { ...EXAMPLE, lastViewedAt: now - 3 * MINUTE, expiresAt: now + 7 * DAY }
   return (
     <li>
       <div class="status">
-        <Chip tone="good" icon="eye">
-          <span>{sayWhen('row_opened', now - 3 * MINUTE, { words, now })}</span>
-        </Chip>
+        <Openings push={push} words={words} now={now} />
       </div>
       <span class="kind">
         <Icon name="qr-code" />
@@ -100,64 +121,31 @@ export function ExampleRow({ words, now }: { words: Words; now: number }) {
         <strong class="title">{words.say('pushes_example')}</strong>
         <p class="hint">{sayWhen('row_created', now - HOUR, { words, now })}</p>
       </div>
-      <div class="use">
-        <span>{words.say('row_views', { opened: 1, n: 5 })}</span>
-        <span>{sayWhen('row_expires', now + 7 * DAY, { words, now })}</span>
-      </div>
     </li>
-  )
-}
-
-function statusOf(push: Push, seen: { words: Words; now: number }): StateText {
-  const state = describeState(push, seen)
-  if (isExpired(push, seen.now) || isLocked(push)) return state
-  if (push.views > 0) return { tone: 'good', icon: 'eye', text: sayOpened(push, seen) }
-  if (isEnding(push, seen.now)) return { ...state, text: sayWhen('row_expires', push.expiresAt, seen) }
-  return { ...state, text: seen.words.say('row_waiting') }
-}
-
-/** An imported push may have views but no time of the last one. */
-function sayOpened({ lastViewedAt }: Push, seen: { words: Words; now: number }) {
-  return lastViewedAt === 0 ? seen.words.say('row_opened_once') : sayWhen('row_opened', lastViewedAt, seen)
-}
-
-/** The views and the expiry of a push. */
-function Usage({ push, words, now, isReceived }: PartProps & { isReceived: boolean }) {
-  const { views, expireAfterViews, expiredOn, expiresAt } = push
-  const isOver = isExpired(push, now)
-  return (
-    <div class="use">
-      {(!isReceived || views > 0) && (
-        <span>{words.say('row_views', { opened: views, n: expireAfterViews })}</span>
-      )}
-      {!isUsedUp(push) && (
-        <span>
-          {isOver
-            ? sayWhen('row_expired', expiredOn ?? expiresAt, { words, now })
-            : sayWhen('row_expires', expiresAt, { words, now })}
-        </span>
-      )}
-    </div>
   )
 }
 
 type MenuProps = { guest: Member; listed: LabelledPush; title: string; isLive: boolean }
 
-function Menu({ guest, listed: { urlToken }, title, isLive }: MenuProps) {
+function Menu({ guest, listed: { urlToken, request }, title, isLive }: MenuProps) {
   const { href, say } = guest
   const token = { url_token: urlToken }
+  const isOwn = request === null
   return (
     <details class="menu">
       <summary aria-label={say('row_menu', { name: title })}>
         <Icon name="ellipsis-vertical" />
       </summary>
       <div class="sheet">
-        {isLive && <a href={href(PAGES.created.href(token))}>{say('push_share')}</a>}
-        <a href={href(`${PAGES.create.href()}?like=${urlToken}`)}>{say('push_again')}</a>
+        {isOwn && isLive && <a href={href(PAGES.created.href(token))}>{say('push_share')}</a>}
+        {isOwn && <a href={href(`${PAGES.create.href()}?like=${urlToken}`)}>{say('push_again')}</a>}
+        {request !== null && request !== '' && (
+          <a href={href(PAGES.request.href({ url_token: request }))}>{say('request_unnamed')}</a>
+        )}
         <a href={href(`${PAGES.push.href(token)}?edit=1#edit`)}>{say('push_edit')}</a>
         {isLive && (
           <button type="submit" name="only" value={urlToken} class="danger">
-            {say('push_expire')}
+            {say(isOwn ? 'push_expire' : 'row_delete')}
           </button>
         )}
       </div>

@@ -1,6 +1,6 @@
 // The page with an owner's list: tabs, filters, rows, actions on the selected rows, and links to other pages.
 
-import { LIST_PAGE_SIZE, PUSH_LISTS, type PushList } from '../../domain/listing.ts'
+import { LIST_PAGE_SIZE, LIST_TABS } from '../../domain/listing.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { Overview, OverviewPush } from '../../pushes/owner-lists.ts'
 import type { WordKey } from '../../words/words.ts'
@@ -19,7 +19,8 @@ type Props = { guest: Member; listQuery: ListQuery; overview: Overview; now: num
 export function ListView(props: Props) {
   const { guest, listQuery, overview } = props
   const { say } = guest
-  const hasAny = overview.counts.live + overview.counts.expired > 0
+  const { active, new: fresh, expired } = overview.counts
+  const hasAny = active + fresh + expired > 0
   return (
     <>
       <div class="heading">
@@ -46,16 +47,11 @@ export function ListView(props: Props) {
 }
 
 /** Each tab keeps the filters, so that the same search runs on another list. */
-function ListTabs({ guest, listQuery, overview: { counts, opened } }: Props) {
+function ListTabs({ guest, listQuery, overview: { counts } }: Props) {
   const { say, number } = guest.words
-  const sizes: Record<PushList, number> = {
-    active: counts.live + opened,
-    expired: counts.expired,
-    all: counts.live + counts.expired,
-  }
-  const tabs = PUSH_LISTS.map((list) => ({
+  const tabs = LIST_TABS.map((list) => ({
     href: guest.href(listHref({ ...listQuery, list, pageNumber: 1 })),
-    text: [say(`pushes_${list}`), ' ', <span class="count">{number(sizes[list])}</span>],
+    text: [say(`pushes_${list}`), ' ', <span class="count">{number(counts[list])}</span>],
     isShown: listQuery.list === list,
   }))
   return <Tabs label={say('pushes_title')} tabs={tabs} />
@@ -173,7 +169,9 @@ function Example({ guest, now }: { guest: Member; now: number }) {
 function emptyText(listQuery: ListQuery): WordKey {
   if (isFiltered(listQuery)) return 'pushes_not_found'
   if (listQuery.pageNumber > 1) return 'pushes_no_more'
-  return listQuery.list === 'expired' ? 'pushes_none_expired' : 'pushes_none'
+  const { list } = listQuery
+  if (list === 'new') return 'pushes_none_new'
+  return list === 'expired' ? 'pushes_none_expired' : 'pushes_none'
 }
 
 /** Links to later pages carry the time of the first page, so that new pushes do not shift the rows. */

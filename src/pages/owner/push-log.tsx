@@ -30,22 +30,26 @@ const ICONS: Record<AuditEntry['kind'], IconName> = {
  * Returns the text and icon of an entry. The log has one kind `expire` for expiry by the owner, by wrong
  * passphrases and by a restore; the push says which it was.
  */
-function describeEntry({ kind }: AuditEntry, push: Push): { word: WordKey; icon: IconName } {
+function describeEntry({ kind }: AuditEntry, { push, isReceived }: LogOf): { word: WordKey; icon: IconName } {
+  if (isReceived && kind === 'creation') return { word: 'audit_arrived', icon: 'inbox' }
+  if (isReceived && kind === 'owner_view') return { word: 'audit_read', icon: 'eye' }
   if (kind === 'expire' && push.lost) return { word: 'state_lost', icon: 'history' }
   const isByTries = kind === 'expire' && isEndedByTries(push)
   return { word: isByTries ? 'audit_expire_tries' : `audit_${kind}`, icon: ICONS[kind] }
 }
 
-type LogProps = {
+/** `isReceived`: the push answers a request. */
+type LogOf = { push: Push; isReceived: boolean }
+
+type LogProps = LogOf & {
   guest: Member
-  push: Push
   entries: AuditEntry[]
   log: LogFacts
   pageNumber: number
   urlToken: string
 }
 
-export function Log({ guest, push, entries, log, pageNumber, urlToken }: LogProps) {
+export function Log({ guest, push, isReceived, entries, log, pageNumber, urlToken }: LogProps) {
   const { words, say } = guest
   const token = { url_token: urlToken }
   return (
@@ -53,7 +57,7 @@ export function Log({ guest, push, entries, log, pageNumber, urlToken }: LogProp
       <h2 id="log-title">{say('audit_title')}</h2>
       <ol class="log">
         {entries.map((entry) => (
-          <Entry entry={entry} push={push} words={words} />
+          <Entry entry={entry} of={{ push, isReceived }} words={words} />
         ))}
       </ol>
       <DroppedEntries log={log} words={words} />
@@ -68,9 +72,9 @@ export function Log({ guest, push, entries, log, pageNumber, urlToken }: LogProp
   )
 }
 
-function Entry({ entry, push, words }: { entry: AuditEntry; push: Push; words: Words }) {
+function Entry({ entry, of, words }: { entry: AuditEntry; of: LogOf; words: Words }) {
   const { kind, at, ip, userAgent } = entry
-  const { word, icon } = describeEntry(entry, push)
+  const { word, icon } = describeEntry(entry, of)
   return (
     <li class={kind.startsWith('failed_') ? 'failed' : kind}>
       <span class="with-icon">

@@ -1,59 +1,78 @@
-// The owner's page of a push: shows, edits, unlocks and expires it.
+// The owner's page of a push: shows, edits, unlocks and expires it, and reads an answer.
 
 import { type AuditEntry, PAGE_SIZE } from '../../domain/audit.ts'
-import { isDomainError } from '../../domain/errors.ts'
+import { isDomainError, notFound } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { isExpired } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { PAGES } from '../../http/urls.ts'
+import type { PageSeals } from '../../pushes/page-seals.ts'
 import type { PushDetails, Pushes } from '../../pushes/pushes.ts'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member, type Params, readPage } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { nameForOwner } from '../frame/parts.tsx'
+import { sealText } from '../receive/revealed.tsx'
 import { createReadEditForm } from './edit-view.tsx'
 import { PushView } from './push-view.tsx'
+import type { ReadContent } from './received-view.tsx'
 
 export type PushPageOptions = {
   answer: AnswerGuest
-  pushes: Pick<Pushes, 'getOwned' | 'unlock' | 'expire' | 'edit' | 'markSeen'>
+  pushes: Pick<Pushes, 'getOwned' | 'retrieve' | 'unlock' | 'expire' | 'edit' | 'markSeen'>
+  shownTexts: PageSeals['shownTexts']
   limits: PushLimits
   now: Now
 }
 
-export function createPushPages({ answer, pushes, limits, now }: PushPageOptions) {
+export function createPushPages({ answer, pushes, shownTexts, limits, now }: PushPageOptions) {
   const readEditForm = createReadEditForm(limits)
 
   async function show(guest: Member, { url_token = '' }: Params): Promise<Response> {
     const owned = await pushes.getOwned(url_token, guest.account)
-    if (!owned.isUnseen) return answerPush(guest, owned, null)
-    await noteLook(guest, url_token)
-    return answerPush({ ...guest, unseen: Math.max(0, guest.unseen - 1) }, owned, null)
+    return answerPush(await noteLook(guest, owned), owned)
+  }
+
+  /** Shows the content of an answer on its page. The owner's look does not count. */
+  async function read(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
+    const owned = await pushes.getOwned(url_token, guest.account)
+    if (owned.request === null) throw notFound()
+    const { viewer, exchange } = guest
+    const asking = { passphrase: null, viewer, ownLook: true, makeRoom: exchange.makeRoom }
+    const view = await pushes.retrieve(url_token, asking)
+    if (view.outcome !== 'view') return leadTo(guest, PAGES.push.href({ url_token }))
+    const reader = await noteLook(guest, owned)
+    const content = { view, sealedText: sealText(view, shownTexts) }
+    return answerPush(reader, await pushes.getOwned(url_token, guest.account), { content })
   }
 
   /**
-   * Marks the push as seen. If the store refuses, the mark in the list stays and the page is shown anyway.
+   * Marks the push as seen, and returns the guest with a count without it. If the store refuses, the mark in
+   * the list stays and the page is shown anyway.
    */
-  async function noteLook({ account }: Member, urlToken: string): Promise<void> {
+  async function noteLook(guest: Member, { urlToken, isUnseen }: PushDetails): Promise<Member> {
+    if (!isUnseen) return guest
     try {
-      await pushes.markSeen([urlToken], account)
+      await pushes.markSeen([urlToken], guest.account)
     } catch (cause) {
       if (!isDomainError(cause)) throw cause
     }
+    return { ...guest, unseen: Math.max(0, guest.unseen - 1) }
   }
 
-  async function answerPush(
-    guest: Member,
-    owned: PushDetails,
-    refused: RefusedForm | null,
-  ): Promise<Response> {
+  type Shown = { refused?: RefusedForm; content?: ReadContent }
+
+  async function answerPush(guest: Member, owned: PushDetails, shown: Shown = {}): Promise<Response> {
+    const { refused = null, content: read = null } = shown
     const pageNumber = readPage(guest)
     const entries = await listNewest(owned.log, pageNumber)
     const time = now()
     const isLive = !isExpired(owned.push, time)
-    const content = <PushView {...{ guest, owned, isLive, entries, pageNumber, refused }} now={time} />
+    const content = <PushView {...{ guest, owned, isLive, entries, pageNumber, refused, read }} now={time} />
     const title = nameForOwner(owned, guest.words)
-    return answer(content, { guest, title, status: refused === null ? 200 : 422, width: 'wide' })
+    const status = refused === null ? 200 : 422
+    const script = read === null ? {} : { script: 'receive' as const, languageSwitch: false }
+    return answer(content, { guest, title, status, width: 'wide', ...script })
   }
 
   /** Redirects back to the page of the push. Idempotent. */
@@ -74,12 +93,12 @@ export function createPushPages({ answer, pushes, limits, now }: PushPageOptions
     try {
       await pushes.edit(url_token, guest.viewer, () => readEditForm(form, now()))
     } catch (cause) {
-      return answerPush(guest, owned, { form, problems: problemsIn(cause) })
+      return answerPush(guest, owned, { refused: { form, problems: problemsIn(cause) } })
     }
     return leadBack(guest, url_token, 'edited')
   }
 
-  return { show, expire, unlock, edit }
+  return { show, read, expire, unlock, edit }
 }
 
 /** Returns a page of the log, newest entries first. `listPage` counts pages from the oldest entry. */

@@ -9,11 +9,10 @@ import type { Words } from '../../words/words.ts'
 import { ExpireForm } from '../frame/expire-form.tsx'
 import type { RefusedForm } from '../frame/form.ts'
 import type { Guest, Member } from '../frame/guest.ts'
-import type { Children } from '../frame/html.ts'
-import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
 import { Facts } from '../frame/lists.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
+import { endWordOf, Openings, sayOpenings } from '../frame/openings.tsx'
 import {
   ButtonLink,
   CopyButton,
@@ -21,13 +20,13 @@ import {
   Moment,
   Notice,
   nameForOwner,
-  Relative,
+  type StateText,
   sayWhen,
-  type Tone,
 } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
 import { EditForm } from './edit-view.tsx'
 import { Log } from './push-log.tsx'
+import { describeArrival, type ReadContent, Received } from './received-view.tsx'
 
 type Props = {
   guest: Member
@@ -36,6 +35,8 @@ type Props = {
   entries: AuditEntry[]
   pageNumber: number
   refused: RefusedForm | null
+  /** The content of an answer that is being read. */
+  read: ReadContent | null
   now: number
 }
 
@@ -56,8 +57,10 @@ export function PushView(props: Props) {
         </p>
       )}
       <ResultNotice {...props} />
+      {owned.request !== null && <Request guest={guest} urlToken={owned.request} />}
       <State {...props} />
-      {push.lost && (
+      {owned.request !== null && <Received {...{ guest, owned, isLive }} content={props.read} />}
+      {push.lost && owned.request === null && (
         <Notice kind="plain">
           <p>{guest.say('push_lost')}</p>
           <p>
@@ -66,17 +69,15 @@ export function PushView(props: Props) {
         </Notice>
       )}
       <Tries {...props} />
-      {isLive && <Link {...props} />}
-      {!isLive && !push.lost && (
+      {isLive && owned.request === null && <Link {...props} />}
+      {!isLive && !push.lost && owned.request === null && (
         <p class="actions unprinted">
           <ShareAgain guest={guest} urlToken={urlToken} />
         </p>
       )}
-      <Log {...{ guest, push, entries, log, pageNumber, urlToken }} />
+      <Log {...{ guest, push, entries, log, pageNumber, urlToken }} isReceived={owned.request !== null} />
       <EditForm guest={guest} owned={owned} isLive={isLive} refused={refused} now={now} />
-      {(isLive || owned.hasGrants) && (
-        <ExpireForm {...{ guest, urlToken }} ends={isLive ? 'ownPush' : 'ownDownloads'} />
-      )}
+      {(isLive || owned.hasGrants) && <ExpireForm {...{ guest, urlToken }} ends={endsOf(owned, isLive)} />}
     </>
   )
 }
@@ -88,13 +89,21 @@ function ResultNotice({ guest, isLive }: Props) {
   return key && <Notice kind="good">{guest.say(key)}</Notice>
 }
 
-function State({ guest, owned: { push, request }, isLive, now }: Props) {
+function endsOf({ request }: PushDetails, isLive: boolean) {
+  if (!isLive) return 'ownDownloads'
+  return request === null ? 'ownPush' : 'ownAnswer'
+}
+
+function State({ guest, owned: { push, request, readAt }, isLive, now }: Props) {
   const { words } = guest
-  const { tone, icon, text } = describeState(push, { words, now })
+  const isReceived = request !== null
+  const seen = { words, now }
+  const { tone, icon, text } = isReceived
+    ? describeArrival({ push, readAt, ...seen })
+    : describeState(push, seen)
   const { say } = words
-  const { createdAt, expiresAt, expiredOn, lastViewedAt, expireAfterViews, views } = push
+  const { createdAt, expiresAt, expiredOn, lastViewedAt } = push
   const end = isLive ? expiresAt : (expiredOn ?? expiresAt)
-  const relative = (at: number) => <Relative at={at} words={words} now={now} />
   const moment = (at: number) => <Moment at={at} words={words} />
   return (
     <section class={`standing ${tone}`} aria-label={say('pushes_state')}>
@@ -102,56 +111,46 @@ function State({ guest, owned: { push, request }, isLive, now }: Props) {
         <Icon name={icon} />
         <strong>{text}</strong>
       </p>
-      {/* Only the owner has the link of a received push, and owner views do not count. */}
-      {(request === null || views > 0) && (
-        <p class="used">
-          {isLive && <progress max={expireAfterViews} value={views} aria-labelledby="used" />}
-          <span id="used">{say('row_views', { opened: views, n: expireAfterViews })}</span>
+      {!isReceived && (
+        <p>
+          <Openings push={push} words={words} now={now} />
         </p>
       )}
       <Facts
         of={[
           [say('pushes_kind'), say(`kind_${push.kind}`)],
-          [
-            say(isLive ? 'fact_expires' : 'fact_ended'),
-            [relative(end), ' ', <span class="exact-time">({moment(end)})</span>],
-          ],
-          lastViewedAt !== 0 && [
-            say('fact_opened'),
-            [relative(lastViewedAt), ' (', moment(lastViewedAt), ')'],
-          ],
-          [say('fact_created'), moment(createdAt)],
+          [say(isLive ? 'fact_expires' : 'fact_ended'), moment(end)],
+          lastViewedAt !== 0 && [say('fact_opened'), moment(lastViewedAt)],
+          [say(isReceived ? 'audit_arrived' : 'fact_created'), moment(createdAt)],
           push.passphraseRequired && [say('fact_asks'), say('fact_passphrase')],
-          request !== null && [say('received'), <Request guest={guest} urlToken={request} />],
         ]}
       />
     </section>
   )
 }
 
-/** A restore loses the link of the request. */
+/** Names no request after a restore, which loses its link. */
 function Request({ guest: { words, href }, urlToken }: { guest: Guest; urlToken: string }) {
-  if (urlToken === '') return words.say('received_for')
-  return <a href={href(PAGES.request.href({ url_token: urlToken }))}>{words.say('received_for')}</a>
+  const text = words.say('received_for')
+  return (
+    <p class="hint">
+      {urlToken === '' ? text : <a href={href(PAGES.request.href({ url_token: urlToken }))}>{text}</a>}
+    </p>
+  )
 }
 
 function Link({ guest, owned }: Props) {
   const { words, href, exchange, say } = guest
   const share = PAGES.created.href({ url_token: owned.urlToken })
-  const isReceived = owned.request !== null
   return (
     <>
-      {!isReceived && (
-        <>
-          <LocalhostNotice guest={guest} path={share} />
-          <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.baseUrl)}>
-            <CopyButton target="link" words={words} look={isLocked(owned.push) ? 'quiet' : 'primary'} />
-          </LinkBox>
-        </>
-      )}
+      <LocalhostNotice guest={guest} path={share} />
+      <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.baseUrl)}>
+        <CopyButton target="link" words={words} look={isLocked(owned.push) ? 'quiet' : 'primary'} />
+      </LinkBox>
       <nav class="actions ways-on" aria-label={say('created_link')}>
-        <ButtonLink icon="eye" to={href(secretHref(owned))} look={isReceived ? 'primary' : 'quiet'}>
-          {say(isReceived ? 'receive_submit' : 'push_look')}
+        <ButtonLink icon="eye" to={href(secretHref(owned))}>
+          {say('push_look')}
         </ButtonLink>
         <ButtonLink icon="qr-code" to={href(share)}>
           {say('push_share')}
@@ -170,8 +169,6 @@ function ShareAgain({ guest: { words, href }, urlToken }: { guest: Guest; urlTok
   )
 }
 
-export type StateText = { tone: Tone; icon: IconName; text: Children }
-
 export function describeState(push: Push, { words, now }: { words: Words; now: number }): StateText {
   const { say } = words
   if (isUsedUp(push)) {
@@ -181,7 +178,7 @@ export function describeState(push: Push, { words, now }: { words: Words; now: n
   }
   if (isExpired(push, now)) {
     const icon = push.lost ? 'history' : 'circle-x'
-    return { tone: 'gone', icon, text: say(endOf(push)) }
+    return { tone: 'gone', icon, text: say(endWordOf(push)) }
   }
   if (isLocked(push)) return { tone: 'bad', icon: 'lock', text: say('state_locked') }
   if (isEnding(push, now)) {
@@ -189,14 +186,7 @@ export function describeState(push: Push, { words, now }: { words: Words; now: n
     return { tone: 'low', icon: 'hourglass', text: say(key) }
   }
   if (push.views === 0) return { tone: 'waiting', icon: 'clock', text: say('state_waiting') }
-  return { tone: 'good', icon: 'eye', text: say('state_opened') }
-}
-
-function endOf(push: Push) {
-  if (push.lost) return 'state_lost'
-  if (push.deleted) return 'state_ended'
-  if (isEndedByTries(push)) return 'state_guessed'
-  return 'state_time'
+  return { tone: 'good', icon: 'eye', text: sayOpenings(push, words) }
 }
 
 /** Explains a lock after too many wrong passphrases, and offers to unlock the push. */

@@ -6,7 +6,8 @@ import type { WordKey, Words } from '../../words/words.ts'
 import { Assurances, Contact, sayHost } from '../frame/brand.tsx'
 import type { Guest } from '../frame/guest.ts'
 import { type Children, oncePerLanguage } from '../frame/html.ts'
-import { EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
+import { OpeningsLeft } from '../frame/openings.tsx'
+import { Address, EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { PassphraseInput } from '../frame/push-fields.tsx'
 
@@ -26,7 +27,9 @@ export function Receive({ notice, sender, ...form }: ReceiveProps) {
   const { words, say } = guest
   return (
     <EmblemCard icon="lock" title={say(titleOf({ isOwner, sender }))}>
-      {!isOwner && sender !== null && <p class="lead">{named(sender, words)}</p>}
+      {!isOwner && sender !== null && (
+        <p class="lead">{fillIn(say('receive_sender'), 'address', <Address>{sender}</Address>)}</p>
+      )}
       {isOwner ? <Own {...form} /> : <p class="lead">{sayHost('receive_lead', guest)}</p>}
       {notice && <Notice kind="plain">{notice}</Notice>}
       {!isOwner && viewsRemaining(push) === 1 && (
@@ -36,6 +39,7 @@ export function Receive({ notice, sender, ...form }: ReceiveProps) {
           </p>
         </Notice>
       )}
+      {!isOwner && <OpeningsLeft push={push} words={words} />}
       <ReceiveForm {...form} />
       {!isOwner && (
         <Assurances
@@ -53,15 +57,6 @@ export function Receive({ notice, sender, ...form }: ReceiveProps) {
 function titleOf({ isOwner, sender }: { isOwner: boolean; sender: string | null }): WordKey {
   if (isOwner) return 'receive_owner_title'
   return sender === null ? 'receive_title' : 'receive_page'
-}
-
-function named(sender: string, { say }: Words): Children {
-  const address = (
-    <strong>
-      <bdi>{sender}</bdi>
-    </strong>
-  )
-  return fillIn(say('receive_sender'), 'address', address)
 }
 
 function Own({ guest: { words, href }, urlToken }: ReceiveFormProps) {

@@ -1,36 +1,31 @@
 // The page of a secret link, which reveals and counts nothing, and the response to its button.
 
-import type { Accounts } from '../../accounts/accounts.ts'
 import { addToOutage, DomainError, isDomainError, nullIfMissing, retrySeconds } from '../../domain/errors.ts'
-import type { PushLimits } from '../../domain/new-push.ts'
 import type { PageNonce } from '../../domain/page-nonce.ts'
 import { isExpired, isLocked, isOwner as isOwnerOf, mayExpire, type Push } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { answerAttachment, TEXT } from '../../http/answers.ts'
 import { createTurns } from '../../http/door/turns.ts'
+import { PAGES } from '../../http/urls.ts'
 import type { PageSeals } from '../../pushes/page-seals.ts'
 import type { Pushes } from '../../pushes/pushes.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
 import type { Form } from '../frame/form.ts'
-import { type Guest, type Params, requireFormToken } from '../frame/guest.ts'
+import { type Guest, leadTo, type Params, requireFormToken } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
 import { Deleted, explained, Gone, Locked, Receive, Wait } from './receive-views.tsx'
-import { Revealed, type View } from './revealed.tsx'
+import { Revealed, sealText, type View } from './revealed.tsx'
 import { SAVED_NAME } from './revealed-text.tsx'
+import { createFindSender, type FindSenderOptions } from './sender.ts'
 
-export type ReceivePageOptions = {
+export type ReceivePageOptions = FindSenderOptions & {
   answer: AnswerGuest
-  accounts: Pick<Accounts, 'findById'>
-  limits: Pick<PushLimits, 'showSender'>
-  pushes: Pick<Pushes, 'preview' | 'retrieve' | 'expire'>
+  pushes: Pick<Pushes, 'preview' | 'isAnswer' | 'retrieve' | 'expire'>
   nonces: PageSeals['nonces']
   shownTexts: PageSeals['shownTexts']
   now: Now
 }
-
-/** Small enough that the sealed text in base64 fits into a small form. A script saves larger texts. */
-const MAX_SAVED_BYTES = 44 * 1024
 
 type ViewOptions = {
   problem?: Children
@@ -41,7 +36,8 @@ type ViewOptions = {
 }
 
 export function createReceivePages(options: ReceivePageOptions) {
-  const { answer, accounts, limits, pushes, nonces, shownTexts, now } = options
+  const { answer, pushes, nonces, shownTexts, now } = options
+  const findSender = createFindSender(options)
   const inTurn = createTurns()
 
   const plain = (guest: Guest, options: Partial<PageOptions> = {}): PageOptions => ({
@@ -74,16 +70,6 @@ export function createReceivePages(options: ReceivePageOptions) {
 
   type PushLookup = { push: Push | null; urlToken: string }
 
-  /**
-   * Returns the current e-mail address of a sender who chose to be named. Queries the store only for such
-   * pushes.
-   */
-  async function findSender({ showsSender, ownerId }: Push): Promise<string | null> {
-    if (!showsSender || !limits.showSender || ownerId === null) return null
-    const account = await accounts.findById(ownerId)
-    return account === null || account.disabledAt !== null ? null : account.email
-  }
-
   async function showPush(
     guest: Guest,
     { push, urlToken }: PushLookup,
@@ -92,6 +78,8 @@ export function createReceivePages(options: ReceivePageOptions) {
     if (push === null || isExpired(push, now())) return gone(guest, push)
     const { problem, notice, saysCost = false, status = 200, headers = {} } = shown
     const isOwner = isOwnerOf(push, guest.viewer.account)
+    if (isOwner && (await pushes.isAnswer(urlToken, guest.viewer)))
+      return leadTo(guest, PAGES.push.href({ url_token: urlToken }))
     if (isLocked(push)) {
       const locked = <Locked guest={guest} push={push} urlToken={urlToken} isOwner={isOwner} />
       return answer(locked, plain(guest, { title: guest.say('locked_title'), status, headers }))
@@ -179,7 +167,7 @@ export function createReceivePages(options: ReceivePageOptions) {
       <Revealed
         guest={guest}
         retrieval={retrieval}
-        sealedText={sealText(retrieval)}
+        sealedText={sealText(retrieval, shownTexts)}
         expireNonce={canDelete ? nonces.issue(`expire/${urlToken}`) : null}
       />
     )
@@ -195,15 +183,6 @@ export function createReceivePages(options: ReceivePageOptions) {
       return show(guest, { url_token }, { notice: guest.say('receive_stale'), status: 409 })
     const title = guest.say('expired_title')
     return answer(<Deleted words={guest.words} />, plain(guest, { title, languageSwitch: false }))
-  }
-
-  /**
-   * Returns the sealed text with which a browser without scripts saves it. Null if the push is not a text or
-   * is too large.
-   */
-  function sealText({ push, payload }: View): string | null {
-    if (payload === '' || (push.kind !== 'text' && push.kind !== 'file')) return null
-    return Buffer.byteLength(payload) > MAX_SAVED_BYTES ? null : shownTexts.seal(payload)
   }
 
   function saveText(form: Form): Response {

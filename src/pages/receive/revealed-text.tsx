@@ -10,19 +10,27 @@ import { linesOf, shapeOf, splitLine } from './secret-shape.ts'
 /** The name of the saved file. Not the name of the push, which only its owner may see. */
 export const SAVED_NAME = 'secret.txt'
 
-type TextProps = { guest: Guest; urlToken: string; payload: string; sealedText: string | null }
+type TextProps = {
+  guest: Guest
+  urlToken: string
+  payload: string
+  sealedText: string | null
+  hasFiles?: boolean
+}
 
-export function RevealedText({ guest, urlToken, payload, sealedText }: TextProps) {
+/** A text; beside files it has a heading, and its copy button is quiet. */
+export function RevealedText({ guest, urlToken, payload, sealedText, hasFiles = false }: TextProps) {
   const shape = shapeOf(payload)
   return (
     <section class="secret" aria-label={guest.say('revealed_text')}>
+      {hasFiles && <h2>{guest.say('kind_text')}</h2>}
       {shape === 'hidden' ? (
         <Hidden guest={guest} payload={payload} />
       ) : (
         <Open guest={guest} payload={payload} shape={shape} />
       )}
       <div class="actions unprinted">
-        <CopyButton target="payload" words={guest.words} look="primary" />
+        <CopyButton target="payload" words={guest.words} look={hasFiles ? 'quiet' : 'primary'} />
         <SaveForm guest={guest} urlToken={urlToken} sealedText={sealedText} />
       </div>
       {shape === 'hidden' ? <p class="hint" aria-live="polite" data-hiding /> : null}
@@ -144,7 +152,7 @@ function copyLabel({ words }: Guest, { label, at }: { label: string; at: number 
 }
 
 /** Saves the text as a file: without a script the server sends it back, with one the browser makes it. */
-function SaveForm({ guest, urlToken, sealedText }: Omit<TextProps, 'payload'>) {
+function SaveForm({ guest, urlToken, sealedText }: Omit<TextProps, 'payload' | 'hasFiles'>) {
   return (
     <form
       method="post"

@@ -2,6 +2,7 @@
 
 import { isSealedName, isSealedText } from '../../domain/age-recipient.ts'
 import { isOwner, viewsRemaining } from '../../domain/push.ts'
+import type { PageSeals } from '../../pushes/page-seals.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
 import { authorityOf, type UrlAuthority } from '../../text/web-address.ts'
 import { ExpireForm } from '../frame/expire-form.tsx'
@@ -22,9 +23,21 @@ export type RevealedProps = {
   expireNonce: string | null
 }
 
+/** Small enough that the sealed text in base64 fits into a small form. A script saves larger texts. */
+const MAX_SAVED_BYTES = 44 * 1024
+
+/**
+ * Returns the sealed text with which a browser without scripts saves it. Null if the push is not a text or is
+ * too large.
+ */
+export function sealText({ push, payload }: View, shownTexts: PageSeals['shownTexts']): string | null {
+  if (payload === '' || (push.kind !== 'text' && push.kind !== 'file')) return null
+  return Buffer.byteLength(payload) > MAX_SAVED_BYTES ? null : shownTexts.seal(payload)
+}
+
 /** The card of the opened secret. Emblem and title keep the positions that they had on the page before. */
 export function Revealed({ guest, retrieval, sealedText, expireNonce }: RevealedProps) {
-  const { push, urlToken, files, archives } = retrieval
+  const { push, urlToken, files } = retrieval
   const { words, say } = guest
   const isTheirs = isOwner(push, guest.viewer.account)
   const left = viewsRemaining(push)
@@ -33,9 +46,7 @@ export function Revealed({ guest, retrieval, sealedText, expireNonce }: Revealed
     <EmblemCard icon="lock-open" title={say('revealed_title')}>
       {left === 0 && <Last>{say(files.length === 0 ? 'revealed_last' : 'revealed_last_files')}</Last>}
       {isTheirs && <Notice kind="plain">{say('revealed_owner')}</Notice>}
-      {isTheirs && isSealed(retrieval) && <Sealed guest={guest} />}
-      <Payload guest={guest} retrieval={retrieval} sealedText={sealedText} />
-      {files.length > 0 && <RevealedFiles guest={guest} files={files} archives={archives} />}
+      <RevealedContent guest={guest} retrieval={retrieval} sealedText={sealedText} />
       {left > 0 && <p class="remaining">{fillIn(say('revealed_remaining', { n: left }), 'until', until)}</p>}
       {expireNonce !== null && (
         <ExpireForm
@@ -48,8 +59,25 @@ export function Revealed({ guest, retrieval, sealedText, expireNonce }: Revealed
   )
 }
 
+type ContentProps = Omit<RevealedProps, 'expireNonce'> & {
+  /** Whether its owner reads the answer to a request. */
+  isAnswer?: boolean
+}
+
+/** The text and files of an opened push. */
+export function RevealedContent({ guest, retrieval, sealedText, isAnswer = false }: ContentProps) {
+  const { push, files, archives } = retrieval
+  return (
+    <>
+      {isOwner(push, guest.viewer.account) && isSealed(retrieval) && <Sealed guest={guest} />}
+      <Payload {...{ guest, retrieval, sealedText, isAnswer }} />
+      {files.length > 0 && <RevealedFiles guest={guest} files={files} archives={archives} />}
+    </>
+  )
+}
+
 /** Whether the push contains an answer encrypted with age. */
-function isSealed({ payload, files }: View): boolean {
+export function isSealed({ payload, files }: View): boolean {
   const [first] = files
   return first === undefined ? isSealedText(payload) : isSealedName(first.filename)
 }
@@ -83,17 +111,19 @@ function Last({ children }: { children: string }) {
  */
 const MAX_LINK_CHARACTERS = 32 * 1024
 
-type PayloadProps = { guest: Guest; retrieval: View; sealedText: string | null }
+type PayloadProps = Required<ContentProps>
 
-function Payload({ guest, retrieval: { push, urlToken, payload, files }, sealedText }: PayloadProps) {
+function Payload({ guest, retrieval, sealedText, isAnswer }: PayloadProps) {
+  const { push, urlToken, payload, files } = retrieval
   if (payload === '') return null
   if (push.kind === 'qr') return <RevealedQr guest={guest} payload={payload} />
   // An earlier version accepted longer host names, to which no link works.
   const isLink = push.kind === 'url' && payload.length <= MAX_LINK_CHARACTERS
   const authority = isLink ? authorityOf(payload) : null
   if (authority !== null) return <RevealedAddress guest={guest} address={payload} authority={authority} />
-  if (files.length > 0) return <RevealedMessage guest={guest} payload={payload} />
-  return <RevealedText guest={guest} urlToken={urlToken} payload={payload} sealedText={sealedText} />
+  const hasFiles = files.length > 0
+  if (hasFiles && !isAnswer) return <RevealedMessage guest={guest} payload={payload} />
+  return <RevealedText {...{ guest, urlToken, payload, sealedText, hasFiles }} />
 }
 
 type AddressProps = { guest: Guest; address: string; authority: UrlAuthority }

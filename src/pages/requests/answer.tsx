@@ -1,7 +1,7 @@
 // The page of a request's link: a person without an account sends a secret, and learns only that it has
 // arrived, or that it cannot be sent.
 
-import { type DomainError, isDomainError, isOutage } from '../../domain/errors.ts'
+import { type DomainError, isDomainError, isOutage, nullIfMissing } from '../../domain/errors.ts'
 import { MAX_PASSPHRASE_BYTES, type PushLimits } from '../../domain/new-push.ts'
 import type { AnswerHeaders } from '../../http/answers.ts'
 import type { BodyLimits } from '../../http/intake/body.ts'
@@ -14,19 +14,22 @@ import { Assurances, Contact, sayHost } from '../frame/brand.tsx'
 import { problemTexts } from '../frame/fields.tsx'
 import { type Guest, leadTo, type Params } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { EmblemCard, Flag, fillIn, Moment, Notice } from '../frame/parts.tsx'
+import { Address, ButtonLink, EmblemCard, Flag, fillIn, Moment, Notice } from '../frame/parts.tsx'
 import { PassphraseInput, PayloadInput } from '../frame/push-fields.tsx'
+import { createFindSender, type FindSenderOptions } from '../receive/sender.ts'
 import { Chosen, DropOverlay, Progress } from '../share/create/create-files.tsx'
 import { explainRefusal } from '../share/create/create-refusals.ts'
 
-export type AnswerPagesOptions = {
+export type AnswerPagesOptions = Pick<FindSenderOptions, 'accounts'> & {
   answer: AnswerGuest
   requests: Pick<Requests, 'findAsked' | 'beginAnswer'>
   limits: PushLimits
   body: BodyLimits
 }
 
-export function createAnswerPages({ answer, requests, limits, body }: AnswerPagesOptions) {
+export function createAnswerPages(options: AnswerPagesOptions) {
+  const { answer, requests, limits, body } = options
+  const findSender = createFindSender(options)
   const receiveAnswer = createReceiveAnswer({ limits, body })
 
   const plain = (guest: Guest) => ({ guest, title: guest.say('answer_title'), frame: 'plain' }) as const
@@ -34,9 +37,17 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
   async function show(guest: Guest, { url_token = '' }: Params): Promise<Response> {
     if (guest.query.get('done') !== 'sent') return showForm(guest, url_token)
     const title = guest.say('answer_sent_title')
+    const asked = await requests.findAsked(url_token).catch(nullIfMissing)
     const content = (
       <EmblemCard icon="check" tone="good" title={title}>
         <p>{guest.say('answer_sent')}</p>
+        {asked !== null && (
+          <p>
+            <ButtonLink icon="plus" to={guest.href(PAGES.answer.href({ url_token }))}>
+              {guest.say('answer_again')}
+            </ButtonLink>
+          </p>
+        )}
       </EmblemCard>
     )
     return answer(content, { ...plain(guest), title })
@@ -47,7 +58,8 @@ export function createAnswerPages({ answer, requests, limits, body }: AnswerPage
     if (asked === null) return showOver(guest)
     const { status = 200, headers = {} } = refusal ?? {}
     const idempotencyKey = keyIn(guest) ?? newIdempotencyKey()
-    const content = <Answer {...{ guest, asked, limits, idempotencyKey, payload, refusal }} />
+    const asker = await findSender({ ...asked, ownerId: asked.accountId })
+    const content = <Answer {...{ guest, asked, asker, limits, idempotencyKey, payload, refusal }} />
     return answer(content, {
       ...plain(guest),
       status,
@@ -120,6 +132,8 @@ function explain(cause: DomainError, guest: Guest): Refusal | null {
 type AnswerProps = {
   guest: Guest
   asked: AskedRequest
+  /** The e-mail address of an asker who chose to be named. */
+  asker: string | null
   limits: PushLimits
   idempotencyKey: string
   payload: string
@@ -137,11 +151,14 @@ type Refusal = {
 }
 
 function Answer(props: AnswerProps) {
-  const { guest, asked, refusal, idempotencyKey } = props
+  const { guest, asked, asker, refusal, idempotencyKey } = props
   const { recipient, expiresAt } = asked
   const { words, say } = guest
   return (
-    <EmblemCard icon="inbox" title={say('answer_title')}>
+    <EmblemCard icon="inbox" title={say(asker === null ? 'answer_title' : 'answer_page')}>
+      {asker !== null && (
+        <p class="lead">{fillIn(say('answer_asker'), 'address', <Address>{asker}</Address>)}</p>
+      )}
       {asked.message !== '' && (
         <section aria-label={say('answer_asked')}>
           <pre class="prose" dir="auto">
@@ -150,6 +167,7 @@ function Answer(props: AnswerProps) {
         </section>
       )}
       <p>{sayHost('answer_lead', guest)}</p>
+      {asked.acceptsText && asked.acceptsFiles && <p>{say('answer_both')}</p>}
       {refusal && (
         <Notice kind="refused">
           <p>{refusal.message}</p>
@@ -203,7 +221,10 @@ function Fields({ guest: { words }, asked, limits, payload, refusal }: AnswerPro
           label={say('passphrase')}
           hint={say('answer_passphrase_hint')}
           problem={problems.passphrase}
-          attributes={{ autocomplete: 'off', required: true, maxlength: MAX_PASSPHRASE_BYTES }}
+          attributes={{
+            ...{ autocomplete: 'off', required: true, maxlength: MAX_PASSPHRASE_BYTES },
+            autofocus: refusal === null,
+          }}
         />
       )}
       {asked.acceptsText && (
@@ -211,8 +232,10 @@ function Fields({ guest: { words }, asked, limits, payload, refusal }: AnswerPro
           <PayloadInput
             {...{ words, limits }}
             label={say('payload_text')}
+            hint={say('answer_text_hint')}
             problem={problems.payload}
             value={payload}
+            autofocus={refusal === null && !asked.passphraseRequired}
           />
         </div>
       )}

@@ -13,12 +13,13 @@ import type { PushDetails, Pushes } from '../../pushes/pushes.ts'
 import type { Words } from '../../words/words.ts'
 import { cookieIn } from '../frame/cookies.ts'
 import { ExpireForm } from '../frame/expire-form.tsx'
-import type { Guest, Params } from '../frame/guest.ts'
+import { type Guest, leadTo, type Params } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
+import { Openings } from '../frame/openings.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { ButtonLink, Chip, EmblemCard, fillIn, LinkBox, Moment, Notice, sayWhen } from '../frame/parts.tsx'
+import { ButtonLink, EmblemCard, fillIn, LinkBox, Moment, Notice, sayWhen } from '../frame/parts.tsx'
 import { fitsQr, QrCode } from '../frame/qr.tsx'
 import { Receive } from '../receive/receive-views.tsx'
 import { Message, Ways } from './handover.tsx'
@@ -26,7 +27,7 @@ import { messageFor } from './message.ts'
 
 export type CreatedPageOptions = {
   answer: AnswerGuest
-  pushes: Pick<Pushes, 'preview' | 'getOwned'>
+  pushes: Pick<Pushes, 'preview' | 'isAnswer' | 'getOwned'>
   preferences: Pick<AccountPreferences, 'findTemplate'>
   nonces: PageSeals['nonces']
   senders: PageSeals['senders']
@@ -44,6 +45,8 @@ export function createCreatedPage(options: CreatedPageOptions) {
     const { say, number } = guest.words
     const time = now()
     const isOwn = isOwner(push, account)
+    if (push.ownerId !== null && (await pushes.isAnswer(url_token, guest.viewer)))
+      return leadTo(guest, isOwn ? PAGES.push.href({ url_token }) : secretHref(addressed))
     const isSent = isOwn || isSender(guest, url_token, senders)
     if (isExpired(push, time)) {
       const title = say(isSent && isUsedUp(push) ? 'created_opened_title' : 'gone_title')
@@ -69,7 +72,7 @@ export function createCreatedPage(options: CreatedPageOptions) {
           {...addressed}
           link={secretLink(addressed, guest.exchange.baseUrl)}
           template={await preferences.findTemplate(account)}
-          name={owned?.name ?? ''}
+          name={owned?.namesRecipient ? owned.name : ''}
           sender={isOwn && push.showsSender && limits.showSender ? (account?.email ?? null) : null}
         />
         {mayExpire(push, account) && (
@@ -96,7 +99,9 @@ function Over({ guest, push, title, isSent, now }: OverProps) {
   const isOpened = isSent && isUsedUp(push)
   return (
     <EmblemCard icon={isOpened ? 'check' : 'hourglass'} tone={isOpened ? 'good' : 'gone'} title={title}>
-      <p>{isOpened ? whatBecame(push, { words, now }) : words.say('created_expired')}</p>
+      <p>
+        {isOpened ? sayWhen('state_used', push.lastViewedAt, { words, now }) : words.say('created_expired')}
+      </p>
       <Another guest={guest} />
     </EmblemCard>
   )
@@ -113,7 +118,7 @@ function About({ guest, push, owned }: { guest: Guest; push: Push; owned: PushDe
           {owned.name !== '' && (
             <>
               {' · '}
-              {fillIn(say('created_for'), 'name', <bdi>{owned.name}</bdi>)}
+              {fillIn(owned.namesRecipient ? say('created_for') : '{name}', 'name', <bdi>{owned.name}</bdi>)}
             </>
           )}
           {' · '}
@@ -210,21 +215,11 @@ export function Opened({ guest, push, urlToken, mark, now }: Props) {
   return (
     <p class="opened">
       <span role="status" id="opened" data-asks-again={`${page.split('?')[0]}?${ask}`}>
-        <Chip tone={push.views > 0 ? 'good' : 'waiting'} icon={push.views > 0 ? 'check' : 'clock'}>
-          <span>{whatBecame(push, { words, now })}</span>
-        </Chip>
-        {push.views > 0 && !isUsedUp(push) && (
-          <span class="hint">{words.say('row_views', { opened: push.views, n: push.expireAfterViews })}</span>
-        )}
+        <Openings push={push} words={words} now={now} />
       </span>
       <a href={page} data-without-script>
         {words.say('created_look')}
       </a>
     </p>
   )
-}
-
-export function whatBecame(push: Push, seen: Parameters<typeof sayWhen>[2]) {
-  if (push.views === 0) return seen.words.say('created_waiting')
-  return sayWhen(isUsedUp(push) ? 'state_used' : 'created_opened', push.lastViewedAt, seen)
 }

@@ -1,21 +1,21 @@
 // The ways to hand over a secret link: copy, scan, e-mail or share it, with an editable message.
 
 import { PAGES } from '../../http/urls.ts'
-import type { Words } from '../../words/words.ts'
+import type { WordKey, Words } from '../../words/words.ts'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { CopyButton } from '../frame/parts.tsx'
 import { mailHref } from './message.ts'
 
-type WaysProps = { guest: Guest; message: string; hasPassphrase: boolean }
+type WaysProps = { guest: Guest; message: string; hasPassphrase: boolean; subject?: WordKey }
 
 /**
  * The buttons to hand over the link. Copying needs a script, sharing a browser that supports it; e-mail
  * always works.
  */
-export function Ways({ guest, message, hasPassphrase }: WaysProps) {
+export function Ways({ guest, message, hasPassphrase, subject: key = 'message_subject' }: WaysProps) {
   const { say } = guest
-  const subject = say('message_subject')
+  const subject = say(key)
   return (
     <div class="ways unprinted">
       <CopyButton target="link" words={guest.words} label={say('created_copy')} look="primary large" />
@@ -50,8 +50,13 @@ function Passphrase({ words }: { words: Words }) {
   )
 }
 
+type MessageProps = Pick<WaysProps, 'guest' | 'message'> & {
+  /** Whether it is made from the template of the account. */
+  isOwn?: boolean
+}
+
 /** The editable message. A script puts it into the e-mail; browsers do not store it. */
-export function Message({ guest, message }: Omit<WaysProps, 'hasPassphrase'>) {
+export function Message({ guest, message, isOwn = guest.session !== null }: MessageProps) {
   const { say } = guest
   return (
     <section class="message unprinted">
@@ -70,7 +75,7 @@ export function Message({ guest, message }: Omit<WaysProps, 'hasPassphrase'>) {
       </p>
       <div class="actions">
         <CopyButton target="message" words={guest.words} label={say('created_message_copy')} />
-        {guest.session && <a href={guest.href(PAGES.message.href())}>{say('created_message_template')}</a>}
+        {isOwn && <a href={guest.href(PAGES.message.href())}>{say('created_message_template')}</a>}
       </div>
     </section>
   )

@@ -2,6 +2,7 @@
 
 import { fillMessage } from '../../domain/message-template.ts'
 import { type Push, viewsRemaining } from '../../domain/push.ts'
+import type { OwnRequest } from '../../requests/requests.ts'
 import type { Words } from '../../words/words.ts'
 
 type MessageOptions = { template: string | null; push: Push; name: string; link: string; words: Words }
@@ -22,6 +23,16 @@ export function messageFor({ template, push, name, link, words }: MessageOptions
 export function standardTemplate(words: Words, key: 'message' | 'message_named' = 'message'): string {
   return `${words.say(key)}\n\n{link}`
 }
+
+/** Returns the message that contains the link of a request. */
+export function requestMessage({ own, link, words }: RequestMessageOptions): string {
+  const { message, request, passphraseRequired } = own
+  const asking = words.say('request_message', { expires: words.moment(request.expiresAt) })
+  const passphrase = passphraseRequired ? words.say('message_passphrase') : ''
+  return [message.trim(), `${asking}\n\n${link}`, passphrase].filter((part) => part !== '').join('\n\n')
+}
+
+type RequestMessageOptions = { own: OwnRequest; link: string; words: Words }
 
 /** Returns a mailto: link without a recipient (RFC 6068). */
 export function mailHref({ subject, body }: { subject: string; body: string }): string {

@@ -1,7 +1,13 @@
 -- The second schema, for PostgreSQL: what a database of 3.0.0 lacks. Nodes of 3.0.0 go on serving the tables meanwhile, so each
 -- column has a default or may be null.
 
-SELECT 1;
-
 ALTER TABLE pushes ADD COLUMN encrypted_by text COLLATE "C" CHECK (encrypted_by = 'sender' OR encrypted_by = 'server');
 ALTER TABLE pushes ADD COLUMN key_check text COLLATE "C" CHECK (length(key_check) = 8);
+ALTER TABLE pushes ADD COLUMN is_new boolean NOT NULL DEFAULT false;
+ALTER TABLE push_labels ADD COLUMN read_at bigint;
+ALTER TABLE push_labels ADD COLUMN request_id bigint;
+ALTER TABLE push_labels ADD COLUMN names_recipient boolean NOT NULL DEFAULT false;
+ALTER TABLE requests ADD COLUMN shows_sender boolean NOT NULL DEFAULT false;
+
+-- What arrived before counts as read.
+UPDATE push_labels SET read_at = 0 WHERE request IS NOT NULL;

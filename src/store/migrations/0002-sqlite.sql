@@ -1,7 +1,13 @@
 -- The second schema, for SQLite: what a folder of 3.0.0 lacks. Write it for PostgreSQL too, and declare it in tables.ts. Columns
 -- come last in their table; each has a default or may be null.
 
-SELECT 1;
-
 ALTER TABLE pushes ADD COLUMN encrypted_by TEXT CHECK (encrypted_by = 'sender' OR encrypted_by = 'server');
 ALTER TABLE pushes ADD COLUMN key_check TEXT CHECK (length(key_check) = 8);
+ALTER TABLE pushes ADD COLUMN is_new INTEGER NOT NULL DEFAULT false CHECK (is_new IN (0, 1));
+ALTER TABLE push_labels ADD COLUMN read_at INTEGER;
+ALTER TABLE push_labels ADD COLUMN request_id INTEGER;
+ALTER TABLE push_labels ADD COLUMN names_recipient INTEGER NOT NULL DEFAULT false CHECK (names_recipient IN (0, 1));
+ALTER TABLE requests ADD COLUMN shows_sender INTEGER NOT NULL DEFAULT false CHECK (shows_sender IN (0, 1));
+
+-- What arrived before counts as read.
+UPDATE push_labels SET read_at = 0 WHERE request IS NOT NULL;

@@ -39,7 +39,7 @@ const DISOWN = [LIVE, ENDED].flatMap((which) => [
   statement(
     `DELETE FROM push_labels WHERE push_id IN (SELECT id FROM pushes WHERE owner_id = $1 AND ${which})`,
   ),
-  statement(`UPDATE pushes SET owner_id = NULL WHERE owner_id = $1 AND ${which}`),
+  statement(`UPDATE pushes SET owner_id = NULL, is_new = FALSE WHERE owner_id = $1 AND ${which}`),
 ])
 
 /** Expiry by time adds no entry to a log. */

@@ -1,19 +1,18 @@
 // Pages, facts and numbers of pushes, read through an index.
 
 import { PAGE_SIZE } from '../../domain/audit.ts'
-import { MOST_OPENED, MOST_UNSEEN, type PushCounts, type PushFacts } from '../../domain/listing.ts'
+import { type ListTab, MOST_UNSEEN, type PushFacts, type TabCounts } from '../../domain/listing.ts'
+import { MAX_ANSWERS } from '../../domain/requests.ts'
 import type { ListedPush, SealedTexts } from '../pushes-contract.ts'
-import type { SealedLabels } from '../sealed-contract.ts'
 import { forSome, namesOf, type RowOf, select, statement } from '../statements.ts'
 import { all, breathe, first, isThere, type Parts, run, type Statement, type Step } from '../steps.ts'
 import { pushes, pushLabels, pushState } from '../tables.ts'
+import { lockPushes } from './push-locks.ts'
 import { NOT_VIEWED, presentPush } from './stored-push.ts'
 
 /** Pushes in one piece of `readFacts`. */
 const PIECE = 500
-/** How many ended pushes `listOpened` examines: about a millisecond. */
-const LOOKED_THROUGH = 500
-/** How many live and how many ended pushes `countUnseen` examines: 0.1 ms for each page of an account. */
+/** The newest live pushes that `countUnseen` examines: 0.1 ms for each page of an account. */
 const LOOKED_THROUGH_BY_PAGES = 100
 type ListedRow = RowOf<typeof pushes> &
   RowOf<typeof pushState> &
@@ -62,42 +61,54 @@ function forLists<Row>(others: number, make: (isIn: string) => Statement<Row>) {
  * Selects one page. The inner query reads only the index, unless it has `until`, so that a late page reads no
  * more rows than an early one.
  */
-const page = (others: number, until: string) =>
+const page = (others: number, more: string) =>
   forLists(others, (isIn) =>
     listed(
-      `p.id IN (SELECT id FROM pushes WHERE ${isIn} AND id < $2 ${until} ORDER BY id DESC LIMIT $3 OFFSET $4)
+      `p.id IN (SELECT id FROM pushes WHERE ${isIn} AND id < $2 ${more} ORDER BY id DESC LIMIT $3 OFFSET $4)
       ORDER BY p.id DESC`,
     ),
   )
+const UNTIL = 'AND created_at <= $5'
 const PAGE = page(4, '')
-const PAGE_UNTIL = page(5, 'AND created_at <= $5')
+const SEEN_PAGE = page(4, 'AND NOT is_new')
+const SEEN_PAGE_UNTIL = page(5, `AND NOT is_new ${UNTIL}`)
+const NEW = 'owner_id = $1 AND is_new'
+const newPage = (until: string) =>
+  listed(
+    `p.id IN (SELECT id FROM pushes WHERE ${NEW} AND id < $2 ${until} ORDER BY id DESC LIMIT $3 OFFSET $4)
+    ORDER BY p.id DESC`,
+  )
+const NEW_PAGE = newPage('')
+const NEW_PAGE_UNTIL = newPage(UNTIL)
+const COUNT_NEW = statement<{ n: number }>(`SELECT count(*) AS n FROM pushes WHERE ${NEW}`)
 const COUNT = forLists(1, (isIn) =>
-  statement<{ n: number }>(`SELECT count(*) AS n FROM pushes WHERE ${isIn}`),
+  statement<{ n: number }>(`SELECT count(*) AS n FROM pushes WHERE ${isIn} AND NOT is_new`),
 )
 const FACTS = forLists(2, (isIn) =>
   statement<PushFacts>(
     `SELECT id, kind, created_at AS "createdAt", expires_at AS "expiresAt", expire_after_views AS "expireAfterViews",
-      views, expired_on AS "expiredOn", lost,
+      views, expired_on AS "expiredOn", lost, is_new AS "isNew",
       CASE last_viewed_at WHEN ${NOT_VIEWED} THEN 0 ELSE last_viewed_at END AS "lastViewedAt",
-      coalesce((SELECT seen_views FROM push_labels l WHERE l.push_id = id), 0) AS "seenViews"
-    FROM pushes JOIN push_state s ON s.push_id = id WHERE ${isIn} AND id < $2 ORDER BY id DESC LIMIT ${PIECE}`,
+      l.seen_views AS "seenViews", l.request IS NOT NULL AS "isReceived"
+    FROM pushes JOIN push_state s ON s.push_id = id JOIN push_labels l ON l.push_id = id WHERE ${isIn} AND id < $2 ORDER BY id DESC LIMIT ${PIECE}`,
   ),
 )
-const OPENED = listed(
-  `p.id IN (SELECT id FROM pushes WHERE ${isInList(true, null)} ORDER BY id DESC LIMIT ${LOOKED_THROUGH})
-    AND NOT p.lost AND s.views >= p.expire_after_views AND s.views > l.seen_views
-  ORDER BY p.id DESC LIMIT ${MOST_OPENED}`,
-)
-const newest = (expired: boolean) =>
-  `SELECT * FROM (
-    SELECT id FROM pushes WHERE ${isInList(expired, null)} ORDER BY id DESC LIMIT ${LOOKED_THROUGH_BY_PAGES}
-  ) AS newest`
+/** What has arrived or ended, then the newest live pushes that were opened since their owner looked. */
 const UNSEEN = statement<{ n: number }>(
   `SELECT count(*) AS n FROM (
-    SELECT 1 FROM (${newest(false)} UNION ALL ${newest(true)}) AS p
-    JOIN push_state s ON s.push_id = p.id JOIN push_labels l ON l.push_id = p.id
+    SELECT id FROM (SELECT id FROM pushes WHERE ${NEW} LIMIT ${MOST_UNSEEN}) AS fresh
+    UNION ALL
+    SELECT newest.id FROM (
+      SELECT id FROM pushes WHERE ${isInList(false, null)} AND NOT is_new
+      ORDER BY id DESC LIMIT ${LOOKED_THROUGH_BY_PAGES}
+    ) AS newest JOIN push_state s ON s.push_id = newest.id JOIN push_labels l ON l.push_id = newest.id
     WHERE s.views > l.seen_views LIMIT ${MOST_UNSEEN}
   ) AS unseen`,
+)
+/** Another request may have had the id, so the owner counts too. */
+const ANSWERS = listed(
+  `p.id IN (SELECT push_id FROM push_labels WHERE request_id = $1) AND p.owner_id = $2
+  ORDER BY p.id DESC LIMIT ${MAX_ANSWERS}`,
 )
 const BY_IDS = forSome((ids) => listed(`p.owner_id = $1 AND p.id IN (${ids})`), 1)
 const TEXTS = forSome((ids) =>
@@ -107,19 +118,18 @@ const TEXTS = forSome((ids) =>
   ),
 )
 const LABELS = select(pushLabels, 'WHERE push_id = $1')
-const MARK_SEEN = statement(
-  `UPDATE push_labels SET seen_views = (SELECT views FROM push_state s WHERE s.push_id = $2)
-  WHERE push_id = $2 AND EXISTS (SELECT 1 FROM pushes WHERE id = $2 AND owner_id = $1)`,
-)
+const MARK_SEEN = statement('UPDATE push_labels SET seen_views = $2 WHERE push_id = $1')
+const UNMARK = statement('UPDATE pushes SET is_new = FALSE WHERE id = $1')
 
 type OwnerList = { ownerId: number; expired: boolean }
 type OwnedIds = { ownerId: number; ids: readonly number[] }
-type PageOfList = OwnerList & {
+type PageOfList = OwnerList & { pageNumber: number; beforeId?: number | null }
+type PageOfTab = {
+  ownerId: number
+  list: ListTab
   pageNumber: number
-  pageSize?: number
-  until?: number | null
-  beforeId?: number | null
-  skip?: number
+  pageSize: number
+  until: number | null
 }
 
 export function createPushLists({
@@ -129,24 +139,22 @@ export function createPushLists({
 }: Pick<Parts, 'steps' | 'now' | 'trusted'>) {
   const findDoubted = () => (trusted() === null ? now() : null)
 
-  /**
-   * Lists newest first, 50 a page by default, from page 1. `until`: created by that time; `beforeId`: stored
-   * before that push; `skip`: how many are left out, in place of whole pages.
-   */
-  async function listPushes({
-    ownerId,
-    expired,
-    pageNumber,
-    pageSize = PAGE_SIZE,
-    until = null,
-    beforeId = null,
-    skip = (pageNumber - 1) * pageSize,
-  }: PageOfList): Promise<ListedPush[]> {
+  /** Lists newest first, 50 a page, from page 1. `beforeId`: stored before that push. */
+  async function listPushes({ ownerId, expired, pageNumber, beforeId = null }: PageOfList) {
     const list = { expired, doubted: findDoubted() }
-    const values = [ownerId, beforeId ?? Number.MAX_SAFE_INTEGER, pageSize, skip]
-    const rows = await read(() =>
-      until === null ? PAGE(list, ...values) : PAGE_UNTIL(list, ...values, until),
-    )
+    const values = [ownerId, beforeId ?? Number.MAX_SAFE_INTEGER, PAGE_SIZE, (pageNumber - 1) * PAGE_SIZE]
+    return (await read(() => PAGE(list, ...values))).map(presentListed)
+  }
+
+  /** Lists what stands under a tab, newest first, from page 1. `until`: created by that time. */
+  async function listTab({ ownerId, list, pageNumber, pageSize, until }: PageOfTab) {
+    const values = [ownerId, Number.MAX_SAFE_INTEGER, pageSize, (pageNumber - 1) * pageSize]
+    const which = { expired: list === 'expired', doubted: findDoubted() }
+    const rows = await read(() => {
+      if (list === 'new')
+        return until === null ? all(NEW_PAGE, ...values) : all(NEW_PAGE_UNTIL, ...values, until)
+      return until === null ? SEEN_PAGE(which, ...values) : SEEN_PAGE_UNTIL(which, ...values, until)
+    })
     return rows.map(presentListed)
   }
 
@@ -167,31 +175,37 @@ export function createPushLists({
     }
   }
 
-  function countOwned(ownerId: number): Promise<PushCounts> {
+  function countOwned(ownerId: number): Promise<TabCounts> {
     const doubted = findDoubted()
     const countOf = function* (expired: boolean): Step<number> {
       return (yield* COUNT({ expired, doubted }, ownerId))[0]?.n ?? 0
     }
     return read(function* () {
-      return { live: yield* countOf(false), expired: yield* countOf(true) }
+      const fresh = (yield* first(COUNT_NEW, ownerId))?.n ?? 0
+      return { active: yield* countOf(false), new: fresh, expired: yield* countOf(true) }
     })
   }
 
   function* markSeen({ ownerId, ids }: OwnedIds): Step<void> {
-    for (const id of [...ids].sort((one, other) => one - other)) yield* run(MARK_SEEN, ownerId, id)
+    for (const push of yield* lockPushes(ids)) {
+      if (push.ownerId !== ownerId) continue
+      yield* run(MARK_SEEN, push.id, push.views)
+      if (push.isNew) yield* run(UNMARK, push.id)
+    }
   }
 
   return {
     listPushes,
     readFacts,
+    listTab,
     /**
-     * Lists, newest first, pushes that ended by their last view and that their owner has not looked at since.
-     * Examines only a bounded number of the newest ended pushes.
+     * Lists the answers to a request of this owner, newest first, and those to an earlier request with its id.
      */
-    listOpened: async (ownerId: number) => (await read(() => all(OPENED, ownerId))).map(presentListed),
+    listAnswers: async ({ id, ownerId }: { id: number; ownerId: number }) =>
+      (await read(() => all(ANSWERS, id, ownerId))).map(presentListed),
     /**
-     * Counts pushes that were opened since their owner looked, at most `MOST_UNSEEN`. Examines only a bounded
-     * number of the newest live and ended pushes.
+     * Counts pushes that arrived, ended or were opened since their owner looked, `MOST_UNSEEN` at most. Reads
+     * a bounded number of rows.
      */
     countUnseen: async (ownerId: number) =>
       (
@@ -210,22 +224,15 @@ export function createPushLists({
       ),
     listByIds,
     countOwned,
-    /** Records that the owner has seen all views of these pushes so far. Ignores other owners' pushes. */
+    /** Records that the owner has looked at these pushes as they are now. Ignores other owners' pushes. */
     markSeen: (which: OwnedIds) => write(() => markSeen(which)),
-    findLabels: (id: number): Promise<(SealedLabels & { seenViews: number }) | null> =>
+    findLabels: (id: number): Promise<RowOf<typeof pushLabels> | null> =>
       read(() => first(LABELS, id), isThere),
   }
 }
 
-function presentListed({
-  pushId: _,
-  urlToken,
-  name,
-  note,
-  request,
-  seenViews,
-  fileBytes,
-  ...row
-}: ListedRow): ListedPush {
-  return { push: presentPush(row, row), labels: { urlToken, name, note, request }, seenViews, fileBytes }
+function presentListed({ pushId: _, fileBytes, ...row }: ListedRow): ListedPush {
+  const { urlToken, name, note, request, seenViews, readAt } = row
+  const labels = { urlToken, name, note, request }
+  return { push: presentPush(row, row), labels, seenViews, readAt, fileBytes }
 }

@@ -47,6 +47,7 @@ const updateState: StateWriter = {
 /** Columns that edits and ends change. */
 const MUTABLE = [
   ...(['expiresAt', 'expireAfterDays', 'expireAfterViews', 'expiredOn', 'deleted', 'lost'] as const),
+  'isNew' as const,
 ]
 const updatePush = updateOf(pushes, MUTABLE)
 
@@ -60,7 +61,7 @@ export type PushToInsert = Pick<PushToStore, 'push' | 'lookup' | 'keyNumber' | '
 /** Stores a push with what belongs to it alone. */
 export function* insertPush(
   of: PushToInsert,
-  past: Room & { entries: readonly NewEntry[]; seenViews: number },
+  past: Room & { entries: readonly NewEntry[]; seenViews: number; requestId?: number },
 ): Step<StoredPush> {
   const { lookup, keyNumber, files } = of
   let stored: StoredPush = {
@@ -88,7 +89,11 @@ export function* insertPush(
     yield* addSecrets({ pushId: id, keySlot: yield* keys.store(wrappedKey), salt, passphraseSalt, payload })
   }
   const { labels } = of
-  if (labels) yield* addLabels({ pushId: id, ...labels, seenViews: past.seenViews, eventId: newEventId() })
+  if (labels) {
+    const { seenViews, requestId = null } = past
+    const own = { namesRecipient: labels.namesRecipient ?? false, eventId: newEventId() }
+    yield* addLabels({ pushId: id, ...labels, ...own, seenViews, requestId })
+  }
   if (files.length > 0) yield* attachFiles(id, files)
   stored.lastViewedAt = of.push.lastViewedAt
   return stored

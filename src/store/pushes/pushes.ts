@@ -43,7 +43,10 @@ import { insertPush, write as writeChange } from './push-rows.ts'
 
 const GROWS = { grows: true }
 
-const SET_NAME = statement('UPDATE push_labels SET name = $2 WHERE push_id = $1')
+const SET_NAME = statement('UPDATE push_labels SET name = $2, names_recipient = $3 WHERE push_id = $1')
+const SET_READ = statement(
+  'UPDATE push_labels SET read_at = $2 WHERE push_id = $1 AND request IS NOT NULL AND read_at IS NULL',
+)
 const SET_NOTE = statement('UPDATE push_labels SET note = $2 WHERE push_id = $1')
 
 export type PushesOptions = {
@@ -53,6 +56,8 @@ export type PushesOptions = {
   hasRoom: () => boolean
 }
 
+/** `isByOwner`: its end is not new to its owner. */
+type PushToExpire = VisitToPush & { isByOwner?: boolean }
 type PushesToExpire = { ids: readonly number[]; ownerId: number; visit: Visit }
 
 export function createPushes({ steps: { read, write, isRemote = false }, now, hasRoom }: PushesOptions) {
@@ -68,7 +73,10 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     if (share !== null) yield* requireRoom(share, createdAt)
     const entries: NewEntry[] = [{ kind: 'creation', at: createdAt, visit }]
     if (asked.mails.length > 0) entries.push({ kind: 'creation_email_send', at: createdAt, visit })
-    const stored = yield* insertPush(asked, { entries, seenViews: 0, hasRoom: hasRoom() })
+    const stored = yield* insertPush(asked, {
+      ...{ entries, seenViews: 0, hasRoom: hasRoom() },
+      ...(asked.answer === null ? {} : { requestId: asked.answer.requestId }),
+    })
     if (share !== null) yield* takeShare(share, stored)
     if (idempotency !== null) yield* useKey(idempotency, { pushId: stored.id, now: createdAt })
     if (asked.mails.length > 0) yield* mail(stored, asked.mails, createdAt)
@@ -90,14 +98,16 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return yield* claimLocked(before, asked)
   }
 
-  /** Claims a view of a locked push. The owner's own look counts no view and spends no nonce. */
+  /** Claims a view of a locked push. The owner's own look counts no view, spends no nonce, and reads an answer. */
   function* claimLocked(
     before: StoredPush,
     asked: Pick<Claim, 'visit' | 'lookBy' | 'nonce'>,
   ): Step<ClaimResult> {
     const { outcome, change } = decideClaim(before, asked, timeOf(before))
     if (asked.nonce && change?.entry?.kind === 'view') yield* spendNonce(asked.nonce)
-    return { outcome, push: yield* writeChange(before, change, room()) }
+    const push = yield* writeChange(before, change, room())
+    if (change?.entry?.kind === 'owner_view') yield* run(SET_READ, before.id, change.now)
+    return { outcome, push }
   }
 
   function* claimPlain<T>(asked: PlainClaim<T>): Step<PlainClaimed<T> | null> {
@@ -150,21 +160,22 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return before && (yield* writeChange(before, change, room()))
   }
 
-  function* expire({ id, visit }: VisitToPush): Step<StoredPush | null> {
+  function* expire({ id, ...by }: PushToExpire): Step<StoredPush | null> {
     const before = yield* lockPush(id)
-    return before && (yield* end(before, visit))
+    return before && (yield* end(before, by))
   }
 
   /** Ends a push; returns it unchanged if it has ended already. */
-  function* end(before: StoredPush, visit: VisitToPush['visit']): Step<StoredPush> {
-    const change = decideDeletion(before, { visit, hasGrants: yield* findGrants(before) }, timeOf(before))
+  function* end(before: StoredPush, by: Omit<PushToExpire, 'id'>): Step<StoredPush> {
+    const change = decideDeletion(before, { ...by, hasGrants: yield* findGrants(before) }, timeOf(before))
     return yield* writeChange(before, change, room())
   }
 
   function* expireSeveral({ ids, ownerId, visit }: PushesToExpire): Step<number> {
     let ended = 0
+    const by = { visit, isByOwner: true }
     for (const before of yield* lockPushes(ids))
-      if (before.ownerId === ownerId && (yield* end(before, visit)) !== before) ended += 1
+      if (before.ownerId === ownerId && (yield* end(before, by)) !== before) ended += 1
     return ended
   }
 
@@ -178,7 +189,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     const isLabelled = Object.keys(labels).length > 0
     const decision = decideEditing(before, { edit: limits, isLabelled, visit }, timeOf(before))
     if (decision.outcome === 'refused') return decision
-    if (labels.name !== undefined) yield* run(SET_NAME, id, labels.name)
+    if (labels.name !== undefined) yield* run(SET_NAME, id, labels.name, labels.namesRecipient === true)
     if (labels.note !== undefined) yield* run(SET_NOTE, id, labels.note)
     return { outcome: 'edited', push: yield* writeChange(before, decision.change, room()) }
   }
@@ -221,7 +232,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
      * Deletes a push. If it has expired by its last view, ends the grants; any other expired push stays
      * unchanged.
      */
-    expirePush: (asked: VisitToPush) => write(() => expire(asked)),
+    expirePush: (asked: PushToExpire) => write(() => expire(asked)),
     /**
      * Deletes several pushes of one owner in one step. Resolves to the number that were not expired before.
      */

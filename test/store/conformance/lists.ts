@@ -1,7 +1,7 @@
 // What every engine promises about order, pages and time: lists, audit logs, expiry, idempotency keys.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { MOST_UNSEEN } from '../../../src/domain/listing.ts'
+import { type ListTab, MOST_UNSEEN } from '../../../src/domain/listing.ts'
 import { DAY, MINUTE } from '../../../src/domain/time.ts'
 import { storePush, VISIT, view } from '../../support/store.ts'
 import type { OpenEngine, OpenedEngine } from './engine.ts'
@@ -37,39 +37,97 @@ export function describeLists(open: OpenEngine): void {
     expect(await opened.store.health.countPushes()).toEqual({ live: 52, expired: 1 })
   })
 
-  test('only a push that ended by its last view is listed as opened, until its owner looks', async () => {
+  const tab = async (
+    list: ListTab,
+    { pageNumber = 1, pageSize = 50, until = null as number | null } = {},
+  ) => {
+    const page = await opened.store.lists.listTab({ ownerId, list, pageNumber, pageSize, until })
+    return page.map((listed) => listed.push.id)
+  }
+
+  test('what arrives or ends is new until its owner looks at it, and stands under one tab', async () => {
     const { store } = opened
-    const opens = async () => (await store.lists.listOpened(ownerId)).map((one) => one.push.id)
-    const [used, twice, timed] = [
+    const [used, lapsed, revoked, deleted, live] = [
       await push({ expireAfterViews: 1 }),
-      await push({ expireAfterViews: 2 }),
-      await push({ expireAfterViews: 1 }),
+      await push({ expiresAt: opened.clock.now() + MINUTE }),
+      await push(),
+      await push(),
+      await push(),
     ]
-    await store.pushes.expirePush({ id: timed.id, visit: VISIT })
-    for (const one of [used, twice, timed]) await view(opened, one)
-    expect(await opens()).toEqual([used.id])
-    await view(opened, twice)
-    expect(await opens()).toEqual([twice.id, used.id])
-    await store.lists.markSeen({ ownerId, ids: [twice.id] })
-    expect(await opens()).toEqual([used.id])
-    expect(await list(true)).toEqual([timed.id, twice.id, used.id])
-    expect(await store.lists.listOpened(ownerId + 1)).toEqual([])
+    const arrived = await push({ isNew: true })
+    await storePush(opened, { expireAfterViews: 1 }).then((anonymous) => view(opened, anonymous))
+    await view(opened, used)
+    await store.pushes.expirePush({ id: revoked.id, visit: VISIT, isByOwner: true })
+    await store.pushes.expirePush({ id: deleted.id, visit: VISIT })
+    opened.clock.advance(MINUTE)
+    await store.expiry.expireLapsed()
+    expect(await tab('new')).toEqual([arrived, deleted, lapsed, used].map(({ id }) => id))
+    expect(await tab('new', { pageNumber: 2, pageSize: 2 })).toEqual([lapsed.id, used.id])
+    expect(await tab('active')).toEqual([live.id])
+    expect(await tab('expired')).toEqual([revoked.id])
+    expect(await store.lists.countOwned(ownerId)).toEqual({ active: 1, new: 4, expired: 1 })
+    await store.lists.markSeen({ ownerId: ownerId + 1, ids: [used.id] })
+    expect(await tab('new')).toHaveLength(4)
+    await store.lists.markSeen({ ownerId, ids: [used.id, deleted.id, arrived.id] })
+    expect(await tab('new')).toEqual([lapsed.id])
+    expect(await tab('active')).toEqual([arrived.id, live.id])
+    expect(await tab('expired')).toEqual([deleted.id, revoked.id, used.id])
+    expect(await store.lists.countOwned(ownerId)).toEqual({ active: 2, new: 1, expired: 3 })
+    // The API knows no new ones.
+    expect(await list(false)).toEqual([arrived.id, live.id])
+    expect(await list(true)).toHaveLength(4)
   })
 
-  test('pushes opened since the owner looked are counted among the newest live and ended ones', async () => {
+  test('a page until a moment leaves out newer pushes', async () => {
+    const [old] = [await push(), await push()]
+    const until = opened.clock.now()
+    opened.clock.advance(1)
+    await push()
+    expect(await tab('active', { pageNumber: 2, pageSize: 1, until })).toEqual([old.id])
+    const arrived = await push({ isNew: true })
+    expect(await tab('new', { until })).toEqual([])
+    expect(await tab('new', { until: opened.clock.now() })).toEqual([arrived.id])
+  })
+
+  test('the first look of the owner at an answer is when it was read', async () => {
+    const { store } = opened
+    const account = await store.accounts.findById(ownerId)
+    const labels = { ...label, request: Buffer.from('request') }
+    const [answer, own] = [await storePush(opened, { ownerId, isNew: true }, { labels }), await push()]
+    const readAt = async () => (await store.lists.findLabels(answer.id))?.readAt
+    expect(await readAt()).toBeNull()
+    for (const { id } of [answer, own, answer]) {
+      await store.pushes.claimView({ id, visit: VISIT, lookBy: account })
+      opened.clock.advance(MINUTE)
+    }
+    expect(await readAt()).toBe(opened.clock.now() - 3 * MINUTE)
+    expect((await store.lists.findLabels(own.id))?.readAt).toBeNull()
+    expect(await tab('new')).toEqual([])
+  })
+
+  test('a view by its link reads an answer, and its end is new again', async () => {
+    const answer = await push({ isNew: true, expireAfterViews: 2 })
+    await view(opened, answer)
+    expect([await tab('new'), await tab('active')]).toEqual([[], [answer.id]])
+    await view(opened, answer)
+    expect(await tab('new')).toEqual([answer.id])
+  })
+
+  test('what arrived or ended is counted, and the newest live pushes that were opened, since the owner looked', async () => {
     const { store } = opened
     const count = () => store.lists.countUnseen(ownerId)
     const [live, used, old] = [await push(), await push({ expireAfterViews: 1 }), await push()]
     expect(await count()).toBe(0)
     for (const one of [live, used, old]) await view(opened, one)
-    expect(await count()).toBe(3)
+    await push({ isNew: true })
+    expect(await count()).toBe(4)
     expect(await store.lists.countUnseen(ownerId + 1)).toBe(0)
     await store.lists.markSeen({ ownerId, ids: [live.id] })
-    expect(await count()).toBe(2)
-    await view(opened, live)
     expect(await count()).toBe(3)
+    await view(opened, live)
+    expect(await count()).toBe(4)
     for (let n = 0; n < 100; n += 1) await push()
-    expect(await count()).toBe(1)
+    expect(await count()).toBe(2)
     for (let n = 0; n < 12; n += 1) await view(opened, await push())
     expect(await count()).toBe(MOST_UNSEEN)
   })
@@ -78,9 +136,9 @@ export function describeLists(open: OpenEngine): void {
     const ids: number[] = []
     for (let n = 0; n < 6; n += 1) ids.unshift((await push()).id)
     const before = async (beforeId: number | undefined, expired = false) => {
-      const of = { ownerId, expired, pageNumber: 1, pageSize: 2, beforeId: beforeId ?? null }
+      const of = { ownerId, expired, pageNumber: 1, beforeId: beforeId ?? null }
       const page = await opened.store.lists.listPushes(of)
-      return page.map((listed) => listed.push.id)
+      return page.slice(0, 2).map((listed) => listed.push.id)
     }
     expect(await before(undefined)).toEqual(ids.slice(0, 2))
     await push()

@@ -44,7 +44,7 @@ export function describeRequests(open: OpenEngine): void {
   const reserve = ({ id }: { id: number }) =>
     requests().reserveAnswer({ id, share: null, fileId: crypto.randomUUID() })
   const reserveOr = (request: { id: number }) => reserve(request).catch((cause) => String(cause.code))
-  const countPushes = async () => (await opened.store.lists.countOwned(ann)).live
+  const countPushes = async () => (await opened.store.health.countPushes()).live
 
   test('a request is found by its link, and listed by its account, newest first', async () => {
     const [first, second] = [await ask(), await ask({ name: Buffer.from('name'), recipient: 'age1' })]

@@ -134,7 +134,7 @@ test('a live push is restored as lost, with a log entry; an ended one stays unch
     kind: 'expire',
     ...RESTORE,
   })
-  expect(await store.lists.countOwned(owner)).toEqual({ live: 0, expired: 3 })
+  expect(await store.lists.countOwned(owner)).toEqual({ active: 0, new: 3, expired: 0 })
   expect(await store.health.countPushes()).toEqual({ live: 0, expired: 4 })
   expect(await store.expiry.findNextLapse()).toBeNull()
   await close()

@@ -328,7 +328,7 @@ postgres.describe('nodes that expire and purge at once', () => {
     await store.expiry.expireLapsedOf(ownerId)
     expect((await store.pushes.findSealedPush(push.lookup))?.sealed).toBeNull()
     expect(await query('SELECT * FROM push_secrets')).toHaveLength(1)
-    expect(await store.lists.countOwned(ownerId)).toEqual({ live: 0, expired: 1 })
+    expect(await store.lists.countOwned(ownerId)).toEqual({ active: 0, new: 0, expired: 1 })
     const page = await store.lists.listPushes({ ownerId, expired: true, pageNumber: 1 })
     expect(page.map((listed) => listed.push.id)).toEqual([push.id])
     await store.clock.accept()

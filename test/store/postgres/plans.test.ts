@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { $ } from 'bun'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
+import { LIST_TABS } from '../../../src/domain/listing.ts'
 import { DAY } from '../../../src/domain/time.ts'
 import type { OpenedStore } from '../../../src/store/opening/opened-store.ts'
 import { LAST_ID } from '../../../src/store/steps.ts'
@@ -113,12 +114,16 @@ async function useEverything({ store, clock }: Opened): Promise<void> {
   for (const expired of [false, true]) {
     const of = { ownerId: 103, expired, pageNumber: 2 }
     await lists.listPushes(of)
-    await lists.listPushes({ ...of, beforeId: 9_000, until: clock.now() })
+    await lists.listPushes({ ...of, beforeId: 9_000 })
     await Array.fromAsync(lists.readFacts(of))
   }
+  for (const list of LIST_TABS)
+    for (const until of [null, clock.now()])
+      await lists.listTab({ ownerId: 103, list, pageNumber: 2, pageSize: 25, until })
+  await lists.listAnswers({ id: 1, ownerId: 103 })
   await lists.listByIds({ ownerId, ids: [owned.id, other.id] })
   await lists.readTexts([owned.id, other.id])
-  await lists.listOpened(103)
+  await lists.countUnseen(103)
   await lists.countOwned(103)
   await health.countPushes()
   await lists.markSeen({ ownerId, ids: [owned.id] })

@@ -56,7 +56,10 @@ const TABLE: Table = {
     listPushes: always((s) => s.lists.listPushes({ ...owned, pageNumber: 1 })),
     readFacts: always((s) => Array.fromAsync(s.lists.readFacts(owned))),
     readTexts: { ended: (s) => s.lists.readTexts([GONE]), live: (s) => s.lists.readTexts([ID]) },
-    listOpened: always((s) => s.lists.listOpened(ID)),
+    listTab: always((s) =>
+      s.lists.listTab({ ownerId: ID, list: 'new', pageNumber: 1, pageSize: 25, until: null }),
+    ),
+    listAnswers: always((s) => s.lists.listAnswers({ id: ID, ownerId: ID })),
     countUnseen: { ended: (s) => s.lists.countUnseen(ID), live: (s) => s.lists.countUnseen(GONE) },
     listByIds: always((s) => s.lists.listByIds({ ownerId: ID, ids: [ID] })),
     countOwned: always((s) => s.lists.countOwned(ID)),

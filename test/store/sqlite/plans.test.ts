@@ -34,7 +34,7 @@ const CHEAP = new RegExp(
     '^SCAN (instance|bucket_folder|appearance|soon_told|CONSTANT ROW)$',
     // A key is added only by `oncebox key rotate`.
     '^SCAN instance_keys$',
-    '^SCAN (log|newest|unseen|step)$',
+    '^SCAN (log|fresh|newest|unseen|step)$',
     // Only the rows that match are in these indexes.
     '^SCAN \\w+ USING INDEX (pushes_live|\\w+_free|accounts_admins)$',
     '^SCAN outbox USING COVERING INDEX outbox_due$',

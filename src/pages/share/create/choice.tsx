@@ -21,7 +21,7 @@ export function Choice({ legend, name, picks, children }: ChoiceProps) {
       <div class="picks">
         {picks.map(({ id, value, label, isChosen }) => (
           <label class="pick">
-            <input type="radio" id={id} name={`push[${name}]`} value={value} checked={isChosen} />
+            <input type="radio" id={id} name={name} value={value} checked={isChosen} />
             {label}
           </label>
         ))}

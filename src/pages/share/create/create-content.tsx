@@ -39,7 +39,7 @@ function Kinds({ words: { say }, limits, kind: chosen }: PartProps) {
 }
 
 /** The field for a text, and for the message with files. */
-function Payload({ words, limits, isOfAccount, kind, typed, texts, starts, createScripts }: PartProps) {
+function Payload({ words, limits, isOfAccount, kind, typed, texts, starts }: PartProps) {
   const { say } = words
   const label = (
     <>
@@ -79,7 +79,7 @@ function Payload({ words, limits, isOfAccount, kind, typed, texts, starts, creat
           <Icon name="wand-sparkles" />
           <span>{say('generator')}</span>
         </button>
-        <Generator words={words} wordlist={createScripts.wordlist} />
+        <Generator words={words} />
         <button
           type="button"
           class="bare"

@@ -4,7 +4,7 @@
 import { MAX_RECIPIENTS, MAX_RECIPIENTS_TEXT } from '../../../domain/mail-address.ts'
 import { MAX_PASSPHRASE_BYTES } from '../../../domain/new-push.ts'
 import { PAGES } from '../../../http/urls.ts'
-import { LANGUAGE_NAMES, LANGUAGES } from '../../../words/words.ts'
+import { LANGUAGE_NAMES, LANGUAGES, type Words } from '../../../words/words.ts'
 import { createFieldOf, Input, problemTexts, Select, Tick } from '../../frame/fields.tsx'
 import type { Guest } from '../../frame/guest.ts'
 import type { Html } from '../../frame/html.ts'
@@ -74,14 +74,14 @@ function refusalOfFiles({ limits, isOfAccount }: FieldsProps) {
   return isOfAccount ? null : 'files_need_account'
 }
 
-function Passphrase({ words, field, limits }: PartProps) {
+function Passphrase({ words, field, limits, createScripts }: PartProps) {
   return (
     <PassphraseInput
       {...field('passphrase')}
       words={words}
       label={words.say(limits.requirePassphrase ? 'passphrase' : 'passphrase_optional')}
       hint={words.say('passphrase_hint')}
-      trailing={<Dice words={words} />}
+      trailing={<Dice words={words} wordlist={createScripts.wordlist} />}
       attributes={{
         autocomplete: 'new-password',
         required: limits.requirePassphrase,
@@ -93,10 +93,10 @@ function Passphrase({ words, field, limits }: PartProps) {
 }
 
 /** The button with which a script fills in random words. */
-function Dice({ words: { say } }: Pick<PartProps, 'words'>) {
+export function Dice({ words: { say }, wordlist }: { words: Words; wordlist: string }) {
   const label = say('passphrase_words')
   return (
-    <button type="button" hidden data-draws aria-label={label} title={label}>
+    <button type="button" hidden data-draws data-words={wordlist} aria-label={label} title={label}>
       <Icon name="dices" />
     </button>
   )

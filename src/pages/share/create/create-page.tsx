@@ -16,7 +16,6 @@ import { oncePerLanguage } from '../../frame/html.ts'
 import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../../frame/page.tsx'
 import { Notice, nameForOwner } from '../../frame/parts.tsx'
-import { AskTabs } from '../../requests/ask-tabs.tsx'
 import { CreateFields, CreateForm } from './create-form.tsx'
 import { NOTHING_REQUESTED, presetOf, requestedIn, requestedOf } from './create-preset.ts'
 import { type CreateScripts, FORM_KINDS, PAYLOADS } from './create-props.ts'
@@ -144,7 +143,7 @@ export function createShowForm(options: CreatePageParts) {
     )
     const content = (
       <>
-        {guest.session === null ? <h1>{title}</h1> : <AskTabs guest={guest} shown="create" />}
+        <h1>{title}</h1>
         {/* Who has an account knows, and begins with whom it is for. */}
         {!isOfAccount && <p class="lead">{words.say('create_lead')}</p>}
         {setup && <SetupSteps guest={guest} setup={setup} />}

@@ -80,5 +80,5 @@ function WifiTypes({ words: { say }, chosen }: { words: Words; chosen: string })
     label: WIFI_STANDARDS[type] ?? say('wifi_open'),
     isChosen: type === (chosen || 'WPA'),
   }))
-  return <Choice legend={say('wifi_type')} name="wifi_type" picks={picks} />
+  return <Choice legend={say('wifi_type')} name="push[wifi_type]" picks={picks} />
 }

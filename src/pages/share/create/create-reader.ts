@@ -24,6 +24,7 @@ export function readCreateForm(sent: Wire): RevisedPush {
     wire: { ...rest, ...content.wire, ...lifetime.wire, ...views.wire },
     ...(lifetime.duration === undefined ? {} : { duration: lifetime.duration }),
     showsSender: form.shows_sender === 'true',
+    namesRecipient: true,
     problems: { ...content.problems, ...lifetime.problems, ...views.problems },
   }
 }
@@ -57,7 +58,7 @@ function readWifi(form: Wire): RevisedPush {
 }
 
 /** Keeps whole days as days, and converts anything shorter to a duration. */
-function readLifetime(form: Wire): RevisedPush {
+export function readLifetime(form: Wire): RevisedPush {
   const { expire_after: given, expire_after_duration: index } = form
   if (index !== undefined && index !== EXACT) return { wire: { expire_after_duration: index } }
   if (index === EXACT && textOf(given).trim() === '')

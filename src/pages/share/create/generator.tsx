@@ -4,9 +4,9 @@ import type { Words } from '../../../words/words.ts'
 import { Icon } from '../../frame/icons.tsx'
 
 /** The options of the generator, in a menu that covers what follows and moves nothing. */
-export function Generator({ words: { say }, wordlist }: { words: Words; wordlist: string }) {
+export function Generator({ words: { say } }: { words: Words }) {
   return (
-    <details class="generator menu" hidden data-generator data-kind="text" data-words={wordlist}>
+    <details class="generator menu" hidden data-generator data-kind="text">
       <summary>
         <Icon name="sliders-horizontal" />
         <span>{say('generator_options')}</span>

@@ -1,5 +1,7 @@
 // Generates passwords and passphrases from the browser's CSPRNG, and remembers the options.
 
+import { below, drawWords } from './draw.js'
+
 const box = document.querySelector('[data-generator]')
 const button = document.querySelector('[data-generates]')
 const payload = document.getElementById(button.dataset.generates)
@@ -14,10 +16,10 @@ const SETS = {
 }
 /** Characters that are easily confused on paper. */
 const UNCLEAR = /[0OIl1|]/g
+const WORD_BITS = 11
 const REMEMBERED = 'oncebox-generator'
 const OPTIONS = ['mode', 'length', 'count', 'separator', ...Object.keys(SETS), 'clear']
 
-let words = null
 /** The text that was generated last. */
 let last = ''
 
@@ -82,21 +84,7 @@ function characters() {
 async function phrase() {
   const number = clamp(field('count'), 6)
   const text = (await drawWords(number)).join(field('separator').value)
-  return { text, bits: number * Math.log2(words.length) }
-}
-
-export async function drawWords(number) {
-  words = words ?? (await import(box.dataset.words)).wordlist
-  return Array.from({ length: number }, () => words[below(words.length)])
-}
-
-/** Returns a uniform number below `limit`, by rejection sampling. */
-function below(limit) {
-  const draw = new Uint32Array(1)
-  const fair = Math.floor(2 ** 32 / limit) * limit
-  do crypto.getRandomValues(draw)
-  while (draw[0] >= fair)
-  return draw[0] % limit
+  return { text, bits: number * WORD_BITS }
 }
 
 function clamp(input, preset) {

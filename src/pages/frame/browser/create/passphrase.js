@@ -1,8 +1,8 @@
 // The passphrase: the dice fills in three words, and the page of the new link can copy what was sent.
 
 import { keepPassphrase, takePassphrase } from '../kept-passphrase.js'
+import { drawWords } from './draw.js'
 import { form } from './form.js'
-import { drawWords } from './generator.js'
 
 const field = document.getElementById('passphrase')
 const dice = document.querySelector('[data-draws]')
