@@ -1,115 +1,209 @@
-// How many statements and transactions each request costs on SQLite: a second transaction is a red line here.
+// How many statements and transactions each request costs on both engines: a second transaction is a red line
+// here.
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { MINUTE } from '../../src/domain/time.ts'
 import { type Api, PUSHES, startApi } from '../support/api.ts'
-import { recordStatements } from '../support/recorded-statements.ts'
+import { openTestBucket } from '../support/bucket.ts'
+import { startFaultProxy } from '../support/fault-proxy.ts'
+import { needs } from '../support/needs.ts'
+import { startTestPostgres } from '../support/postgres.ts'
+import { makeNodeFolder } from '../support/postgres-store.ts'
+import { type Recorded, type Recorder, recordSent, recordStatements } from '../support/recorded-statements.ts'
+import { waitUntil } from '../support/waiting.ts'
+import { startReceiver, type WebhookReceiver } from '../support/webhooks.ts'
 
-let recording: ReturnType<typeof recordStatements>
-let api: Api
-let token = ''
+/** An instance on one engine; `hooked` is an account with a webhook. */
+type World = { api: Api; token: string; hooked: string; recorder: Recorder; close(): Promise<void> }
+type Opened = Pick<World, 'api' | 'recorder' | 'close'>
 
-beforeAll(async () => {
-  recording = recordStatements()
-  api = await startApi()
-  token = await api.addAccount('ann@example.org')
-  // The first request of a minute records, after its answer, that the token is in use.
-  await api.call(`${PUSHES}/active`, { token })
-  await api.call(PUSHES, { token, json: { push: { payload: 'a secret' } } })
-})
-afterAll(async () => {
-  recording.stop()
-  await api.close()
-})
-
+const START_MS = 120_000
 const PASSPHRASE = { 'x-push-passphrase': 'open' }
+const FILE = { filename: 'a.txt', data: Buffer.from('a file').toString('base64') }
 
-async function create(push: Record<string, unknown> = {}): Promise<string> {
+type Send = (soFar: Recorded) => Promise<unknown>
+type Cost = [statements: number, transactions: number]
+/** `prepare` creates what the request needs, and returns the request that is measured. */
+type Row = { cost: Cost; prepare: (world: World) => Promise<Send> }
+
+const COSTS: Record<string, Row> = {
+  create: {
+    cost: [8, 1],
+    prepare:
+      async ({ api }) =>
+      () =>
+        post(api, {}),
+  },
+  'create of an account': {
+    cost: [10, 1],
+    prepare:
+      async ({ api, token }) =>
+      () =>
+        post(api, {}, token),
+  },
+  retrieve: {
+    cost: [5, 1],
+    prepare: retrieveOf({}, null),
+  },
+  'retrieve of an owned push': {
+    cost: [10, 1],
+    prepare: retrieveOf({}),
+  },
+  'retrieve, the last view': {
+    cost: [20, 1],
+    prepare: retrieveOf({ expire_after_views: 1 }),
+  },
+  'retrieve with its passphrase': {
+    cost: [6, 1],
+    prepare: retrieveOf({ passphrase: 'open' }, null, PASSPHRASE),
+  },
+  'retrieve of an owned push with its passphrase': {
+    cost: [11, 1],
+    prepare: retrieveOf({ passphrase: 'open' }, 'token', PASSPHRASE),
+  },
+  'retrieve without the passphrase': {
+    cost: [5, 1],
+    prepare: retrieveOf({ passphrase: 'open' }),
+  },
+  'retrieve with files': {
+    cost: [13, 2],
+    prepare: retrieveOf({ files: [FILE] }),
+  },
+  preview: {
+    cost: [1, 0],
+    prepare: async ({ api, token }) => {
+      const urlToken = await post(api, {}, token)
+      return () => get(api, `${PUSHES}/${urlToken}/preview`)
+    },
+  },
+  'a page of the list': {
+    cost: [3, 0],
+    prepare:
+      async ({ api, token }) =>
+      () =>
+        get(api, `${PUSHES}/active`, { token }),
+  },
+  'an answer with a file': {
+    cost: [28, 2],
+    prepare: async ({ api, token }) => {
+      const request = { accept: ['text', 'files'], max_answers: 3 }
+      const { body } = await api.call<{ url_token: string }>('/api/oncebox/requests', {
+        token,
+        json: { request },
+      })
+      const json = { push: { payload: 'an answer', files: [FILE] } }
+      return () => api.call(`/api/oncebox/requests/${body.url_token}/answers`, { json })
+    },
+  },
+  'retrieve that a webhook hears of, and the delivery': {
+    cost: [16, 3],
+    prepare: async (world) => {
+      const send = await retrieveOf({}, 'hooked')(world)
+      return async (soFar) => {
+        await send(soFar)
+        await waitUntil(() => soFar.statements.some((sql) => sql.startsWith('DELETE FROM outbox WHERE id')))
+      }
+    },
+  },
+}
+
+async function post(api: Api, push: Record<string, unknown>, token?: string): Promise<string> {
+  const json = { push: { payload: 'a secret', ...push } }
   const { status, text, body } = await api.call<{ url_token: string }>(PUSHES, {
-    token,
-    json: { push: { payload: 'a secret', ...push } },
+    json,
+    ...(token === undefined ? {} : { token }),
   })
   if (status !== 201) throw new Error(`${status} ${text}`)
   return body.url_token
 }
 
-const file = { filename: 'a.txt', data: Buffer.from('a file').toString('base64') }
-
-async function ask(): Promise<string> {
-  const json = { request: { accept: ['text', 'files'], max_answers: 3 } }
-  const { body } = await api.call<{ url_token: string }>('/api/oncebox/requests', { token, json })
-  return body.url_token
+async function get(api: Api, path: string, init = {}): Promise<void> {
+  const { status, text } = await api.call(path, init)
+  if (status !== 200 && status !== 401) throw new Error(`${status} ${text}`)
 }
 
-/** `prepare` creates what the request needs, and returns the request that is measured. */
-const COSTS: Record<string, { statements: number; transactions: number; prepare: () => Promise<Send> }> = {
-  create: {
-    ...{ statements: 9, transactions: 1 },
-    prepare: async () => () => api.call(PUSHES, { json: { push: { payload: 'a secret' } } }),
-  },
-  'create of an account': {
-    ...{ statements: 10, transactions: 1 },
-    prepare: async () => () => api.call(PUSHES, { token, json: { push: { payload: 'a secret' } } }),
-  },
-  retrieve: {
-    ...{ statements: 10, transactions: 1 },
-    prepare: async () => {
-      const urlToken = await create()
-      return () => api.call(`${PUSHES}/${urlToken}`)
-    },
-  },
-  'retrieve, the last view': {
-    ...{ statements: 20, transactions: 1 },
-    prepare: async () => {
-      const urlToken = await create({ expire_after_views: 1 })
-      return () => api.call(`${PUSHES}/${urlToken}`)
-    },
-  },
-  'retrieve with its passphrase': {
-    ...{ statements: 11, transactions: 1 },
-    prepare: async () => {
-      const urlToken = await create({ passphrase: 'open' })
-      return () => api.call(`${PUSHES}/${urlToken}`, { headers: PASSPHRASE })
-    },
-  },
-  'retrieve without the passphrase': {
-    ...{ statements: 5, transactions: 1 },
-    prepare: async () => {
-      const urlToken = await create({ passphrase: 'open' })
-      return () => api.call(`${PUSHES}/${urlToken}`)
-    },
-  },
-  'retrieve with files': {
-    ...{ statements: 13, transactions: 2 },
-    prepare: async () => {
-      const urlToken = await create({ files: [file] })
-      return () => api.call(`${PUSHES}/${urlToken}`)
-    },
-  },
-  preview: {
-    ...{ statements: 1, transactions: 0 },
-    prepare: async () => {
-      const urlToken = await create()
-      return () => api.call(`${PUSHES}/${urlToken}/preview`)
-    },
-  },
-  'a page of the list': {
-    ...{ statements: 4, transactions: 0 },
-    prepare: async () => () => api.call(`${PUSHES}/active`, { token }),
-  },
-  'an answer with a file': {
-    ...{ statements: 29, transactions: 2 },
-    prepare: async () => {
-      const request = await ask()
-      const json = { push: { payload: 'an answer', files: [file] } }
-      return () => api.call(`/api/oncebox/requests/${request}/answers`, { json })
-    },
-  },
+function retrieveOf(
+  push: Record<string, unknown>,
+  by: 'token' | 'hooked' | null = 'token',
+  headers = {},
+): Row['prepare'] {
+  return async (world) => {
+    const urlToken = await post(world.api, push, by === null ? undefined : world[by])
+    return () => get(world.api, `${PUSHES}/${urlToken}`, { headers })
+  }
 }
 
-type Send = () => Promise<{ status: number }>
+async function openSqlite(flags: Record<string, string>): Promise<Opened> {
+  const recorder = recordStatements()
+  const api = await startApi({ flags, lookEvery: MINUTE })
+  const close = async () => {
+    recorder.stop()
+    await api.close()
+  }
+  return { api, recorder, close }
+}
 
-test.each(Object.entries(COSTS))('%s', async (_, { prepare, ...cost }) => {
-  const send = await prepare()
-  const recorded = await recording.during(send)
-  expect({ statements: recorded.statements.length, transactions: recorded.transactions }).toEqual(cost)
-})
+async function openPostgres(flags: Record<string, string>): Promise<Opened> {
+  const postgres = await startTestPostgres()
+  const database = await postgres.newDatabase()
+  const proxy = await startFaultProxy(postgres.server.port)
+  const bucket = await openTestBucket()
+  const folder = makeNodeFolder()
+  const { accessKeyId, secretAccessKey } = bucket.credentials
+  const api = await startApi({
+    dataDir: folder.dataDir,
+    lookEvery: MINUTE,
+    env: { ONCEBOX_S3_ACCESS_KEY_ID: accessKeyId, ONCEBOX_S3_SECRET_ACCESS_KEY: secretAccessKey },
+    flags: {
+      ...flags,
+      'key-file': join(folder.dataDir, '..', 'instance.key'),
+      'database-url': `${database.address.replace(/@127\.0\.0\.1:\d+/, `@127.0.0.1:${proxy.port}`)}?sslmode=disable`,
+      'files-url': bucket.url,
+    },
+  })
+  const close = async () => {
+    for (const part of [api, proxy, database, bucket]) await part.close()
+    await postgres.stop()
+    folder.remove()
+  }
+  return { api, recorder: recordSent(proxy), close }
+}
+
+/** Tests each row of the table on one engine. */
+function testCosts(open: (flags: Record<string, string>) => Promise<Opened>): void {
+  let receiver: WebhookReceiver
+  let world: World
+  beforeAll(async () => {
+    receiver = await startReceiver()
+    const opened = await open({ 'webhook-hosts': receiver.host })
+    const { api } = opened
+    world = {
+      ...opened,
+      token: await api.addAccount('ann@example.org'),
+      hooked: await api.addAccount('bob@example.org'),
+    }
+    const webhook = { url: receiver.url(), events: ['push.opened'] }
+    await api.call('/api/oncebox/webhooks', { token: world.hooked, json: { webhook } })
+    // The first request of a minute records, after its answer, that the token is in use.
+    for (const token of [world.token, world.hooked]) await get(api, `${PUSHES}/active`, { token })
+    await post(api, {}, world.token)
+  }, START_MS)
+  afterAll(async () => {
+    await world?.close()
+    receiver?.close()
+  })
+
+  test.each(Object.entries(COSTS))(
+    '%s',
+    async (_, row) => {
+      const send = await row.prepare(world)
+      const { statements, transactions } = await world.recorder.during(send)
+      expect([statements.length, transactions]).toEqual(row.cost)
+    },
+    START_MS,
+  )
+}
+
+describe('on SQLite', () => testCosts(openSqlite))
+needs('postgres').describe('on PostgreSQL', () => testCosts(openPostgres))

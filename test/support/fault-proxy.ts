@@ -36,6 +36,8 @@ export type FaultProxy = {
    * again.
    */
   decideCommits(decide: DecideCommit | null): void
+  /** Calls `note` with each statement that arrives, and the number of its connection. */
+  watch(note: (text: string, connection: number) => void): void
   /** New connections lead to this port. The open ones are reset, as those of an address that moved. */
   lead(port: number): void
   countConnections(): number
@@ -58,6 +60,8 @@ export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
   let port = firstPort
   const traps: Trap[] = []
   let decideCommit: DecideCommit | null = null
+  let watcher: ((text: string, connection: number) => void) | null = null
+  let connections = 0
 
   function end(pair: Pair): void {
     pairs.delete(pair)
@@ -79,10 +83,13 @@ export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
       socket.on('close', () => end(pair))
       if (way === 'stall') socket.pause()
     }
+    connections += 1
+    const connection = connections
     const readStatements = createStatementReader()
     const readCommit = createCommitReader()
     client.on('data', (bytes: Buffer) => {
       const statements = readStatements(bytes)
+      for (const { text } of statements) watcher?.(text, connection)
       if (pair.isHeld) return
       const trapped = findTrapped(statements) ?? findDecided(statements, readCommit)
       if (trapped === null) return forward(bytes, client, server)
@@ -151,6 +158,9 @@ export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
     holdFrom: setTrap('hold'),
     decideCommits: (decide) => {
       decideCommit = decide
+    },
+    watch: (note) => {
+      watcher = note
     },
     lead: (next) => {
       port = next

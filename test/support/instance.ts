@@ -69,6 +69,8 @@ export async function startInstance(
     dataDir?: string
     clock?: TestClock
     rateLimit?: RateLimit
+    /** Milliseconds between polls of the outbox. */
+    lookEvery?: number
     /** The cheapest by default. */
     argon2Cost?: Argon2Cost
     /** The addresses of its machine. */
@@ -91,7 +93,7 @@ export async function startInstance(
         now: clock.now,
         argon2Cost: options.argon2Cost ?? { memoryKib: 8, passes: 1 },
         uptime: clock.uptime,
-        lookEvery: 100,
+        lookEvery: options.lookEvery ?? 100,
         writeLog: (line) => log.push(line),
         network: { listAddresses: () => options.machineAddresses ?? [], hostName: () => 'box' },
         ...(options.rateLimit ? { rateLimit: options.rateLimit } : {}),

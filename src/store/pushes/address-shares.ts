@@ -15,18 +15,17 @@ import { addressShares, liveShares } from '../tables.ts'
 const MAX_SOONEST = 1_000
 
 /**
- * Makes the row of a new address, since only an existing one can be locked. The update changes nothing but
- * locks.
+ * Makes the row of a new address, since only an existing one can be locked. Adds $2 and $3, and returns the
+ * sums before that.
  */
 const LOCK_SUM = statement<Share>(
-  `INSERT INTO address_shares (address, pushes, bytes) VALUES ($1, 0, 0)
-  ON CONFLICT (address) DO UPDATE SET pushes = address_shares.pushes RETURNING pushes, bytes`,
+  `INSERT INTO address_shares (address, pushes, bytes) VALUES ($1, $2, $3)
+  ON CONFLICT (address) DO UPDATE
+    SET pushes = address_shares.pushes + excluded.pushes, bytes = address_shares.bytes + excluded.bytes
+  RETURNING pushes - $2 AS pushes, bytes - $3 AS bytes`,
 )
 const OTHER_SUM = locked(select(addressShares, 'WHERE address = $1'))
 const SOONEST = select(liveShares, `WHERE address = $1 ORDER BY expires_at LIMIT ${MAX_SOONEST}`)
-const RAISE = statement(
-  'UPDATE address_shares SET pushes = pushes + 1, bytes = bytes + $2 WHERE address = $1',
-)
 const LOWER = statement(
   'UPDATE address_shares SET pushes = pushes - 1, bytes = bytes - $2 WHERE address = $1',
 )
@@ -38,19 +37,28 @@ const OF_PUSHES = forSome((ids) => select(liveShares, `WHERE push_id IN (${ids})
 const LOCK_SUMS = forSome((list) =>
   locked(select(addressShares, `WHERE address IN (${list}) ORDER BY address`)),
 )
-const add = addTo(liveShares)
+const addRow = addTo(liveShares)
 
 /**
  * Locks the address, so that its creates are sequential from here on. Throws `too_many`, naming the limit,
  * when it has no room for one more push.
  */
-export function* requireRoom(share: ShareToTake, now: number): Step<void> {
+export function requireRoom(share: ShareToTake, now: number): Step<void> {
+  return lockRoom(share, now, [0, 0])
+}
+
+/** Counts a new push at once, after the check of `requireRoom`. Call `addShare` once it is stored. */
+export function takeRoom(share: ShareToTake, now: number): Step<void> {
+  return lockRoom(share, now, [1, share.bytes])
+}
+
+function* lockRoom(share: ShareToTake, now: number, add: [pushes: number, bytes: number]): Step<void> {
   const { addresses, bytes, limits } = share
   const [own] = addresses
   const taken = { pushes: 0, bytes: 0 }
   // In one order, so that no two creates wait for each other.
   for (const address of [...addresses].sort(Buffer.compare)) {
-    const sum = yield* first(address === own ? LOCK_SUM : OTHER_SUM, address)
+    const sum = yield* address === own ? first(LOCK_SUM, address, ...add) : first(OTHER_SUM, address)
     taken.pushes += sum?.pushes ?? 0
     taken.bytes += sum?.bytes ?? 0
   }
@@ -61,13 +69,12 @@ export function* requireRoom(share: ShareToTake, now: number): Step<void> {
   requireRoomAmong(share, { taken, live, now })
 }
 
-/** Counts a new push, after `requireRoom`. */
-export function* takeShare(
+/** Notes which push takes the room. */
+export function addShare(
   { addresses: [address], bytes }: ShareToTake,
   { id, expiresAt }: { id: number; expiresAt: number },
 ): Step<void> {
-  yield* run(RAISE, address, bytes)
-  yield* add({ pushId: id, address, bytes, expiresAt })
+  return addRow({ pushId: id, address, bytes, expiresAt })
 }
 
 /** Locks the shares of several pushes in a fixed order, so that steps that end pushes cannot deadlock. */

@@ -35,7 +35,7 @@ import type { MailsOfPush, SealedMails } from '../sealed-contract.ts'
 import { spendNonce } from '../shared-state.ts'
 import { statement } from '../statements.ts'
 import { run, type Step, type Steps } from '../steps.ts'
-import { requireRoom, takeShare } from './address-shares.ts'
+import { addShare, takeRoom } from './address-shares.ts'
 import { hasGranted } from './file-rows.ts'
 import { useKey } from './idempotency-keys.ts'
 import { findContent, findPush, lockLinked, lockPush, lockPushes, withFiles } from './push-locks.ts'
@@ -70,14 +70,14 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     const { createdAt } = push
     if (asked.answer !== null) yield* takeAnswer(asked.answer, { accountId: push.ownerId, now: createdAt })
     else if (push.ownerId !== null) yield* requireActive(push.ownerId, asked.ownerResets)
-    if (share !== null) yield* requireRoom(share, createdAt)
+    if (share !== null) yield* takeRoom(share, createdAt)
     const entries: NewEntry[] = [{ kind: 'creation', at: createdAt, visit }]
     if (asked.mails.length > 0) entries.push({ kind: 'creation_email_send', at: createdAt, visit })
     const stored = yield* insertPush(asked, {
       ...{ entries, seenViews: 0, hasRoom: hasRoom() },
       ...(asked.answer === null ? {} : { requestId: asked.answer.requestId }),
     })
-    if (share !== null) yield* takeShare(share, stored)
+    if (share !== null) yield* addShare(share, stored)
     if (idempotency !== null) yield* useKey(idempotency, { pushId: stored.id, now: createdAt })
     if (asked.mails.length > 0) yield* mail(stored, asked.mails, createdAt)
     if (asked.answer !== null) yield* tell(stored, ['request.answered'], createdAt)
