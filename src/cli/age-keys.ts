@@ -19,7 +19,7 @@ export type KeySources = {
 
 export type AgeKeys = NonNullable<Awaited<ReturnType<typeof readAgeKeys>>>
 
-/** Content may take this much, or `MAX_GROWTH` times its encrypted size: a ZIP of a few bytes can hold any size. */
+/** Content may take this many bytes, or `MAX_GROWTH` times its encrypted size: a small ZIP can hold much. */
 const MIN_ROOM = 256 * 1024 * 1024
 const MAX_GROWTH = 20
 

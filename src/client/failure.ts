@@ -10,7 +10,7 @@ export type ClientFailureKind =
   | 'gone'
   /** A token or passphrase is missing, wrong or not sufficient. */
   | 'refused'
-  /** What was received does not open with the key, or the key is missing or cut. */
+  /** The content does not open with the key, or the key is missing or cut. */
   | 'unopened'
   /** The server is unreachable or busy; trying later may help. */
   | 'unavailable'

@@ -17,8 +17,8 @@ export type LimitsToEdit = {
 }
 
 /**
- * The new labels. Null leaves a label unchanged, '' removes it. `namesRecipient`: the name was entered as that of
- * the recipient.
+ * The new labels. Null leaves a label unchanged, '' removes it. `namesRecipient`: the name was entered as
+ * that of the recipient.
  */
 export type LabelsToEdit = { name: string | null; note: string | null; namesRecipient?: boolean }
 

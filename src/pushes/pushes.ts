@@ -28,8 +28,8 @@ import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
 export type LogFacts = { entries: number; missing: ReturnType<typeof countMissing> }
 
 /**
- * A push as its owner sees it. `isUnseen` and `readAt` are those of an overview; `namesRecipient`: whether the
- * name was entered as that of the recipient.
+ * A push as its owner sees it. `isUnseen` and `readAt` are those of an overview; `namesRecipient`: whether
+ * the name was entered as that of the recipient.
  */
 export type PushDetails = LabelledPush & {
   isUnseen: boolean

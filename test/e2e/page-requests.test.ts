@@ -14,7 +14,7 @@ const of = (options: BrowserContextOptions, width: number): Mode => {
   const mode = { ...options, viewport: { width, height: 800 } }
   return { owner: { ...mode }, stranger: { ...mode } }
 }
-/** With and without scripts; the widths are shared out among them. */
+/** Modes with and without scripts; the widths are shared out among them. */
 const MODES: [string, Mode][] = [
   ['with scripts', of(SCRIPTED, 1280)],
   ['without scripts', of(UNSCRIPTED, 320)],

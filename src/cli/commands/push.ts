@@ -55,7 +55,7 @@ const fieldFlags = {
   note: valued('note <text>', notBlank),
 }
 
-/** Also read from a variable, which a flag overrides. */
+/** The flag, or the variable that it overrides. */
 const endToEnd = {
   ...{ flag: 'end-to-end', placeholder: 'true|false', group: '', help: '', bare: 'true' },
   ...{ variable: 'ONCEBOX_PUSH_END_TO_END', parse: truth, default: null },

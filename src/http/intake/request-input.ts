@@ -60,7 +60,7 @@ const recipient = refined(
   },
 )
 
-/** What only the form of the pages tells; as in `NewPushOptions`. */
+/** The values that only the form of the pages sends; as in `NewPushOptions`. */
 type RequestForm = Pick<NewPushOptions, 'duration' | 'showsSender' | 'problems'>
 
 /** Returns a parser, which throws `invalid` with every field at fault. */

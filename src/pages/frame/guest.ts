@@ -136,8 +136,8 @@ export function createGetGuest(options: GuestOptions) {
 }
 
 /**
- * Whether the request polls the list or a request. Polling does not extend a session; any other request does, even with
- * this header.
+ * Whether the request polls the list or a request. Polling does not extend a session; any other request does,
+ * even with this header.
  */
 function isLook({ request, path }: Exchange): boolean {
   const isPolled = path === PAGES.pushes.path || path.startsWith(`${PAGES.requests.path}/`)

@@ -1,5 +1,5 @@
-// The form that asks for a secret: what is needed, what may be sent, until when and how often; all else is folded
-// away.
+// The form that asks for a secret: what is needed, what may be sent, until when and how often; all else is
+// folded away.
 
 import {
   DURATIONS,

@@ -22,7 +22,7 @@ import { requestMessage } from '../share/message.ts'
 type Props = {
   guest: Member
   own: OwnRequest
-  /** What has arrived and is not purged yet, newest first. */
+  /** The answers that have arrived and are not purged yet, newest first. */
   answers: readonly OverviewPush[]
   now: number
 }
@@ -75,7 +75,7 @@ function Asked({ own: { message }, isTitled }: { own: OwnRequest; isTitled: bool
   )
 }
 
-/** What has arrived. A script asks again while the page is open. */
+/** Lists the answers that have arrived. A script asks again while the page is open. */
 function Arrived({ guest, own, answers, now }: Props) {
   const { words, href, say } = guest
   const page = href(PAGES.request.href({ url_token: own.urlToken }))

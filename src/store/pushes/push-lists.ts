@@ -93,7 +93,7 @@ const FACTS = forLists(2, (isIn) =>
     FROM pushes JOIN push_state s ON s.push_id = id JOIN push_labels l ON l.push_id = id WHERE ${isIn} AND id < $2 ORDER BY id DESC LIMIT ${PIECE}`,
   ),
 )
-/** What has arrived or ended, then the newest live pushes that were opened since their owner looked. */
+/** Pushes that have arrived or ended, then the newest live ones that were opened since their owner looked. */
 const UNSEEN = statement<{ n: number }>(
   `SELECT count(*) AS n FROM (
     SELECT id FROM (SELECT id FROM pushes WHERE ${NEW} LIMIT ${MOST_UNSEEN}) AS fresh
@@ -199,7 +199,8 @@ export function createPushLists({
     readFacts,
     listTab,
     /**
-     * Lists the answers to a request of this owner, newest first, and those to an earlier request with its id.
+     * Lists the answers to a request of this owner, newest first, and those to an earlier request with its
+     * id.
      */
     listAnswers: async ({ id, ownerId }: { id: number; ownerId: number }) =>
       (await read(() => all(ANSWERS, id, ownerId))).map(presentListed),

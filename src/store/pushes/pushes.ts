@@ -98,7 +98,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return yield* claimLocked(before, asked)
   }
 
-  /** Claims a view of a locked push. The owner's own look counts no view, spends no nonce, and reads an answer. */
+  /** Claims a view of a locked push. The owner's look counts no view, spends no nonce and reads an answer. */
   function* claimLocked(
     before: StoredPush,
     asked: Pick<Claim, 'visit' | 'lookBy' | 'nonce'>,

@@ -1,4 +1,4 @@
-// `oncebox push --end-to-end`, `get` with a key and `key`: against a whole Oncebox, and against servers that lie.
+// `oncebox push --end-to-end`, `get` with a key and `key`: against a whole Oncebox, and servers that lie.
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
