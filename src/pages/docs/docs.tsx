@@ -4,9 +4,10 @@
 import type { RouteRequest } from '../../http/door/router.ts'
 import { API } from '../../http/urls.ts'
 import type { GetGuest, Guest } from '../frame/guest.ts'
+import type { Children } from '../frame/html.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { type ApiDocument, type DocumentedEndpoint, listEndpoints } from './document.ts'
-import { OperationView, Place, Prose, Refusals, SchemaView } from './operation-view.tsx'
+import { type ApiDocument, curlLine, type DocumentedEndpoint, listEndpoints } from './document.ts'
+import { OperationView, Prose, Refusals, SchemaView } from './operation-view.tsx'
 
 export type DocsOptions = {
   answer: AnswerGuest
@@ -41,10 +42,22 @@ function Reference({ guest, document, title, only }: ReferenceProps) {
       description,
       endpoints: endpoints.filter(({ operation }) => operation.tags.includes(name)),
     }))
+  const [purpose = '', ...rules] = document.info.description.split('\n\n')
+  const shown = groups.flatMap(({ endpoints }) => endpoints)
+  const first = shown.findIndex(({ method }) => method === 'POST')
   return (
     <div lang="en" dir="ltr" class="docs">
       <h1>{title}</h1>
-      <p class="lead">
+      <Prose text={purpose} />
+      <pre>
+        <code>
+          {shown
+            .slice(first, first + 2)
+            .map((endpoint) => curlLine(endpoint, baseUrl))
+            .join('\n\n')}
+        </code>
+      </pre>
+      <p class="hint">
         Version {document.info.version}, at <code>{baseUrl}</code>. For programs:{' '}
         <a href={`${basePath}${API.reference.href()}`}>the same as OpenAPI 3</a>.
         {only !== undefined && [
@@ -52,51 +65,81 @@ function Reference({ guest, document, title, only }: ReferenceProps) {
           <a href={`${basePath}${API.docs.href()}`}>All versions and operations.</a>,
         ]}
       </p>
-      <Prose text={document.info.description} />
-      <nav aria-label="Operations">
-        {groups.map(({ name, endpoints }) => (
-          <Contents name={name} endpoints={endpoints} />
-        ))}
-      </nav>
-      {groups.map(({ name, description, endpoints }) => (
-        <section aria-labelledby={idOf(name)}>
-          <h2 id={idOf(name)}>{name}</h2>
-          <Prose text={description} />
-          {endpoints.map((endpoint) => (
-            <OperationView endpoint={endpoint} baseUrl={baseUrl} />
+      <nav aria-label="Contents">
+        <details>
+          <summary>Contents</summary>
+          {groups.map((group) => (
+            <Contents name={group.name} endpoints={isFolded(group.name) ? [] : group.endpoints} />
           ))}
-        </section>
-      ))}
-      <section aria-labelledby="refusals">
-        <h2 id="refusals">Refusals</h2>
+          {['Refusals', 'Schemas', 'Rules'].map((name) => (
+            <Contents name={name} endpoints={[]} />
+          ))}
+        </details>
+      </nav>
+      {groups.map(({ name, description, endpoints }) => {
+        const views = endpoints.map((endpoint) => <OperationView endpoint={endpoint} baseUrl={baseUrl} />)
+        return (
+          <Part name={name}>
+            <Prose text={description} />
+            {isFolded(name) ? (
+              <details>
+                <summary>{endpoints.length} operations</summary>
+                {views}
+              </details>
+            ) : (
+              views
+            )}
+          </Part>
+        )
+      })}
+      <Part name="Refusals">
         <Refusals endpoints={endpoints} />
-      </section>
-      <section aria-labelledby="schemas">
-        <h2 id="schemas">Schemas</h2>
-        {Object.entries(document.components.schemas).map(([name, schema]) => (
-          <SchemaView name={name} schema={schema} />
+      </Part>
+      <Part name="Schemas">
+        <details>
+          <summary>The fields of bodies and answers</summary>
+          {Object.entries(document.components.schemas).map(([name, schema]) => (
+            <SchemaView name={name} schema={schema} />
+          ))}
+        </details>
+      </Part>
+      <Part name="Rules">
+        {rules.map((rule) => (
+          <Prose text={rule} />
         ))}
-      </section>
+      </Part>
     </div>
+  )
+
+  /** Whether the operations of the group are folded: those of the previous version, beside the present ones. */
+  function isFolded(name: string): boolean {
+    return only === undefined && name === 'Previous version'
+  }
+}
+
+function Part({ name, children }: { name: string; children: Children }) {
+  return (
+    <section aria-labelledby={idOf(name)}>
+      <h2 id={idOf(name)}>{name}</h2>
+      {children}
+    </section>
   )
 }
 
 function Contents({ name, endpoints }: { name: string; endpoints: DocumentedEndpoint[] }) {
   return (
-    <details>
-      <summary>
-        {name} ({endpoints.length})
-      </summary>
-      <ul class="contents">
-        {endpoints.map((endpoint) => (
-          <li>
-            <a href={`#${endpoint.operation.operationId}`}>
-              {endpoint.operation.summary} <Place endpoint={endpoint} />
-            </a>
-          </li>
-        ))}
-      </ul>
-    </details>
+    <>
+      <a href={`#${idOf(name)}`}>{name}</a>
+      {endpoints.length > 0 && (
+        <ul class="contents">
+          {endpoints.map(({ operation }) => (
+            <li>
+              <a href={`#${operation.operationId}`}>{operation.summary}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
   )
 }
 

@@ -10,7 +10,7 @@ import {
   type Schema,
 } from './document.ts'
 
-export function Place({ endpoint: { method, path } }: { endpoint: DocumentedEndpoint }) {
+function Place({ endpoint: { method, path } }: { endpoint: DocumentedEndpoint }) {
   return (
     <code class="place">
       <b class={`method ${method.toLowerCase()}`}>{method}</b> {path}
@@ -28,28 +28,30 @@ export function OperationView({ endpoint, baseUrl }: { endpoint: DocumentedEndpo
         <Place endpoint={endpoint} />
       </p>
       {description === undefined ? null : <Prose text={description} />}
-      <p class="hint">{needsToken(operation) ? 'Needs a token.' : 'A token is optional.'}</p>
-      {parameters.length === 0 ? null : (
-        <>
-          <h4>Parameters</h4>
-          <dl class="fields">
-            {parameters.map(({ name, schema, required = false, description, ...rest }) => (
-              <Field
-                name={name}
-                schema={description === undefined ? schema : { ...schema, description }}
-                note={`in the ${rest.in}`}
-                isRequired={required}
-              />
-            ))}
-          </dl>
-        </>
-      )}
-      <Body operation={operation} />
-      <h4>Example</h4>
+      {needsToken(operation) ? <p class="hint">Needs a token.</p> : null}
       <pre>
         <code>{curlLine(endpoint, baseUrl)}</code>
       </pre>
-      <Answers operation={operation} />
+      <details>
+        <summary>Parameters, body and answers</summary>
+        {parameters.length === 0 ? null : (
+          <>
+            <h4>Parameters</h4>
+            <dl class="fields">
+              {parameters.map(({ name, schema, required = false, description, ...rest }) => (
+                <Field
+                  name={name}
+                  schema={description === undefined ? schema : { ...schema, description }}
+                  note={`in the ${rest.in}`}
+                  isRequired={required}
+                />
+              ))}
+            </dl>
+          </>
+        )}
+        <Body operation={operation} />
+        <Answers operation={operation} />
+      </details>
     </article>
   )
 }
@@ -123,15 +125,18 @@ function AnswerList({ answers }: { answers: [string, DocumentedOperation['respon
 
 export function SchemaView({ name, schema }: { name: string; schema: Schema }) {
   return (
-    <details id={schemaId(name)}>
+    <details>
       <summary>{name}</summary>
-      {schema.description === undefined ? null : <Prose text={schema.description} />}
-      {schema.type === 'array' ? (
-        <p>
-          <TypeName schema={schema} />
-        </p>
-      ) : null}
-      <Fields schema={schema} />
+      {/* Inside, because a browser opens what folds the target of a link away, not the target itself. */}
+      <div id={schemaId(name)}>
+        {schema.description === undefined ? null : <Prose text={schema.description} />}
+        {schema.type === 'array' ? (
+          <p>
+            <TypeName schema={schema} />
+          </p>
+        ) : null}
+        <Fields schema={schema} />
+      </div>
     </details>
   )
 }
