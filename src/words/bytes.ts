@@ -12,8 +12,9 @@ export function createSayBytes(language: string): (size: number) => string {
   return (size) => {
     const power = Math.min(units.length, Math.floor(Math.log2(Math.max(1, size)) / 10))
     const unit = units[power - 1]
-    return unit === undefined
-      ? byteCount.format(size)
-      : `${amounts.format(size / 1024 ** power)}\u00a0${unit}`
+    if (unit === undefined) return byteCount.format(size)
+    const text = `${amounts.format(size / 1024 ** power)}\u00a0${unit}`
+    // Number and unit run left to right, in Arabic too.
+    return language === 'ar' ? `\u2066${text}\u2069` : text
   }
 }

@@ -37,8 +37,10 @@ function PasswordEye({ words, controls }: { words: Words; controls: string }) {
   )
 }
 
+type NewPasswordProps = { guest: Guest; problem: string | undefined; autofocus?: boolean }
+
 /** The field for a new password. The script `strength` rates the password below it. */
-export function NewPasswordInput({ guest, problem }: { guest: Guest; problem: string | undefined }) {
+export function NewPasswordInput({ guest, problem, autofocus = false }: NewPasswordProps) {
   const { words, brand, say } = guest
   return (
     <div>
@@ -50,7 +52,10 @@ export function NewPasswordInput({ guest, problem }: { guest: Guest; problem: st
         hint={say('password_hint', { n: MIN_PASSWORD_LENGTH })}
         problem={problem}
         trailing={<PasswordEye words={words} controls="password" />}
-        attributes={{ autocomplete: 'new-password', required: true, minlength: MIN_PASSWORD_LENGTH }}
+        attributes={{
+          ...{ autocomplete: 'new-password', required: true, minlength: MIN_PASSWORD_LENGTH },
+          autofocus,
+        }}
       />
       <p
         class="how-strong hint"

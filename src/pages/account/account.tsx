@@ -1,4 +1,4 @@
-// The page of the signed-in account: password, second factor, age key, mail, sessions and the export.
+// The page of the signed-in account: second factor, mail, sessions, age key, password and the export.
 
 import type { Sessions } from '../../accounts/sessions.ts'
 import type { TwoFactor } from '../../accounts/two-factor.ts'
@@ -62,20 +62,20 @@ export function createAccountPages(options: AccountPageOptions) {
         </p>
         <AccountTabs guest={guest} current="account" />
         {done && <Notice kind="good">{say(done)}</Notice>}
-        <PasswordForm guest={guest} state={state} />
         <TwoFactorSection
           guest={guest}
           state={state}
           left={await twoFactor.countRecoveryCodes(guest.account)}
           asksCode={!sessions.isConfirmed(guest.session.session)}
         />
+        {await mail.section(guest)}
+        <SessionList guest={guest} listed={await sessions.listSessions(guest.account)} />
         <AgeKeySection
           guest={guest}
           kept={await requests.findRecipient(guest.account)}
           refused={state.refusedKey ?? null}
         />
-        {await mail.section(guest)}
-        <SessionList guest={guest} listed={await sessions.listSessions(guest.account)} />
+        <PasswordForm guest={guest} state={state} />
         <Card id="export" title={say('export_title')}>
           <p>{say('export_lead')}</p>
           <ExportLinks guest={guest} csv={PAGES.listCsv.href()} json={PAGES.listJson.href()} />
@@ -214,12 +214,15 @@ function AgeKeySection({ guest, kept, refused }: SectionProps) {
   return (
     <Card id="age-key" title={say('key_title')}>
       <p>{say('key_lead')}</p>
-      <Notice kind="low">{say('key_warning')}</Notice>
-      <PostForm guest={guest} action={PAGES.keepRecipient.href()} look="narrow">
-        <RefusedFields problems={texts} words={words} />
-        <RecipientInput {...field('recipient')} label={say('key_field')} hint={say('key_field_hint')} />
-        <button type="submit">{say('key_save')}</button>
-      </PostForm>
+      <details open={kept !== null || refused !== null}>
+        <summary>{say('key_use')}</summary>
+        <Notice kind="low">{say('key_warning')}</Notice>
+        <PostForm guest={guest} action={PAGES.keepRecipient.href()} look="narrow">
+          <RefusedFields problems={texts} words={words} />
+          <RecipientInput {...field('recipient')} label={say('key_field')} hint={say('key_field_hint')} />
+          <button type="submit">{say('key_save')}</button>
+        </PostForm>
+      </details>
     </Card>
   )
 }

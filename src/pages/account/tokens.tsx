@@ -3,13 +3,13 @@
 import type { ApiTokens, NewApiToken } from '../../accounts/api-tokens.ts'
 import { type ApiToken, MAX_TOKEN_NAME_LENGTH } from '../../domain/account.ts'
 import { isDomainError, isOutage } from '../../domain/errors.ts'
-import { API, PAGES } from '../../http/urls.ts'
+import { PAGES } from '../../http/urls.ts'
 import { Input, maxLengthOf, problemText, RefusedFields } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import { leadTo, type Member } from '../frame/guest.ts'
 import { Row } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Moment, ShownOnce } from '../frame/parts.tsx'
+import { CopyButton, LinkBox, Moment, ShownOnce } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 import { AccountTabs } from './account-tabs.tsx'
 
@@ -33,6 +33,14 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
             {say('token_made', { name: made.name })}
           </ShownOnce>
         )}
+        {made && (
+          <>
+            <p>{say('token_login')}</p>
+            <LinkBox id="login" label="oncebox login" text={`oncebox login ${guest.exchange.baseUrl}`}>
+              <CopyButton target="login" words={guest.words} />
+            </LinkBox>
+          </>
+        )}
         <TokenList guest={guest} tokens={tokens} />
         <section aria-labelledby="new-title">
           <h2 id="new-title">{say('token_new')}</h2>
@@ -50,9 +58,6 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
             <Submit>{say('token_create')}</Submit>
           </PostForm>
         </section>
-        <p>
-          <a href={`${guest.basePath}${API.docs.href()}`}>{say('api_reference')}</a>
-        </p>
       </>
     )
     const status = problem === undefined ? 200 : 422

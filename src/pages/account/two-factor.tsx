@@ -8,6 +8,7 @@ import { PAGES } from '../../http/urls.ts'
 import { RefusedFields } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import { leadTo, type Member } from '../frame/guest.ts'
+import { Icon } from '../frame/icons.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
@@ -23,6 +24,8 @@ type TwoFactorPageOptions = {
   requireSecondFactor: boolean
   showAccount: ReturnType<typeof createAccountPages>['showAgain']
 }
+
+const CODES_FILE = 'oncebox-recovery-codes.txt'
 
 type Offer = { secret: string; uri: string }
 
@@ -53,6 +56,12 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
             <p>
               <code id="secret">{secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
             </p>
+            <p class="actions">
+              <CopyButton target="secret" text={secret} words={words} />
+              <a class="button quiet" href={uri}>
+                {say('two_factor_open')}
+              </a>
+            </p>
           </li>
           <li>
             <PostForm guest={guest} action={PAGES.turnOnTwoFactor.href()} hidden={{ secret }} look="narrow">
@@ -64,7 +73,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
                 words={words}
                 hint="two_factor_code_hint"
                 problem={again?.problem}
-                attributes={{ inputmode: 'numeric' }}
+                attributes={{ inputmode: 'numeric', autofocus: again === undefined }}
               />
               <PasswordInput words={words} problem={again?.passwordProblem} />
               <Submit>{say('two_factor_turn_on')}</Submit>
@@ -108,9 +117,17 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
         {areOthersEnded ? null : <Notice kind="bad">{say('two_factor_others')}</Notice>}
         <p>{say('recovery_lead')}</p>
         <pre id="codes">{codes.join('\n')}</pre>
-        <CopyButton target="codes" words={guest.words} />
+        <p class="actions">
+          <CopyButton target="codes" words={guest.words} />
+          <a class="button quiet" href={`data:text/plain,${codes.join('%0A')}%0A`} download={CODES_FILE}>
+            <Icon name="save" />
+            <span>{say('recovery_save')}</span>
+          </a>
+        </p>
         <p>
-          <a href={guest.href(PAGES.account.href())}>{say('recovery_done')}</a>
+          <a class="button primary" href={guest.href(PAGES.account.href())}>
+            {say('recovery_done')}
+          </a>
         </p>
       </>
     )

@@ -14,6 +14,7 @@ import { Contact } from '../frame/brand.tsx'
 import { problemTexts, RefusedFields } from '../frame/fields.tsx'
 import { type Form, problemsIn } from '../frame/form.ts'
 import type { Guest, Params } from '../frame/guest.ts'
+import { Icon } from '../frame/icons.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { EmblemCard, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
@@ -56,8 +57,12 @@ export function createWelcomePages(options: WelcomePageOptions) {
     const hasProblems = Object.keys(problems).length > 0
     const content = (
       <div class="card">
+        <p class="emblem">
+          <Icon name="mark" />
+        </p>
         <h1>{say(form.title)}</h1>
         <p class="lead">{say(form.lead)}</p>
+        {form.purpose !== 'reset' && <p>{say('welcome_about', { name: guest.brand.name })}</p>}
         {form.explained && <p>{say(form.explained)}</p>}
         {form.notice && <Notice kind="refused">{form.notice}</Notice>}
         <RefusedFields problems={texts} words={words} />
@@ -71,9 +76,13 @@ export function createWelcomePages(options: WelcomePageOptions) {
             hint={say(limits.mail ? 'email_hint_mail' : 'email_hint')}
             problem={texts.email}
             value={email ?? form.typedEmail ?? ''}
-            attributes={{ readonly: email !== null }}
+            attributes={{ readonly: email !== null, autofocus: email === null && !hasProblems }}
           />
-          <NewPasswordInput guest={guest} problem={texts.password} />
+          <NewPasswordInput
+            guest={guest}
+            problem={texts.password}
+            autofocus={email !== null && !hasProblems}
+          />
           <Submit>{say('welcome_submit')}</Submit>
         </PostForm>
       </div>

@@ -20,6 +20,7 @@ import type { WordKey } from '../../words/words.ts'
 import type { MailPageOptions } from '../account/mail.tsx'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member, type Params } from '../frame/guest.ts'
+import { Contents } from '../frame/lists.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice, ShownOnce } from '../frame/parts.tsx'
@@ -76,44 +77,50 @@ export function createAdminPages(options: AdminPageOptions) {
     const [status, { findings }] = await Promise.all([readStatus(), lookAtHealth()])
     const [jobs, backups, counts] = [listJobs(), readBackups(), await options.countAllMessages()]
     const content = (
-      <>
-        <h1>{say('admin_title')}</h1>
-        {link && (
-          <>
-            <ShownOnce id="link" label={say('created_link')} text={link} words={guest.words}>
-              {say('admin_link', { email: linkFor })} {isSent && say('admin_link_sent')}
-            </ShownOnce>
-            <LocalhostNotice guest={guest} path={link.slice(guest.exchange.baseUrl.length)} />
-          </>
-        )}
-        {notice && <Notice kind="plain">{say(notice)}</Notice>}
-        <Attention
-          {...{ guest, status, findings, jobs }}
-          proxies={listUndeclaredProxies()}
-          lacksBackups={status.database === null && backups === null}
-          unprotected={await people.countUnprotectedAdmins()}
-        />
-        <PeopleSection
+      <div class="indexed">
+        <Index
           guest={guest}
-          listed={{ ...query, ...(await people.listPeople(query)) }}
-          resetNonce={({ id }) => nonces.issue(resetSubject(id))}
+          absent={[authority === null && 'authority', status.database === null && 'nodes']}
         />
-        <Invitations
-          guest={guest}
-          invitations={await accountLinks.listLinks()}
-          nonce={nonces.issue(INVITE_SUBJECT)}
-          refused={invitation}
-          hasMail={limits.mail}
-        />
-        {authority && <AuthorityPart guest={guest} authority={authority} />}
-        <Health guest={guest} status={status} jobs={jobs} />
-        <Nodes database={status.database} words={guest.words} />
-        <Backups guest={guest} status={backups} isOnServer={status.database !== null} />
-        <MailCard {...{ guest, counts }} mail={options.mail} />
-        <WebhookCard {...{ guest, counts, webhooks }} />
-        <AppearanceCard {...{ guest, appearance, refused }} />
-        <Settings guest={guest} settings={withAppearance(settings, appearance)} />
-      </>
+        <div>
+          <h1>{say('admin_title')}</h1>
+          {link && (
+            <>
+              <ShownOnce id="link" label={say('created_link')} text={link} words={guest.words}>
+                {say('admin_link', { email: linkFor })} {isSent && say('admin_link_sent')}
+              </ShownOnce>
+              <LocalhostNotice guest={guest} path={link.slice(guest.exchange.baseUrl.length)} />
+            </>
+          )}
+          {notice && <Notice kind="plain">{say(notice)}</Notice>}
+          <Attention
+            {...{ guest, status, findings, jobs }}
+            proxies={listUndeclaredProxies()}
+            lacksBackups={status.database === null && backups === null}
+            unprotected={await people.countUnprotectedAdmins()}
+          />
+          <PeopleSection
+            guest={guest}
+            listed={{ ...query, ...(await people.listPeople(query)) }}
+            resetNonce={({ id }) => nonces.issue(resetSubject(id))}
+          />
+          <Invitations
+            guest={guest}
+            invitations={await accountLinks.listLinks()}
+            nonce={nonces.issue(INVITE_SUBJECT)}
+            refused={invitation}
+            hasMail={limits.mail}
+          />
+          {authority && <AuthorityPart guest={guest} authority={authority} />}
+          <Health guest={guest} status={status} jobs={jobs} />
+          <Nodes database={status.database} words={guest.words} />
+          <Backups guest={guest} status={backups} isOnServer={status.database !== null} />
+          <MailCard {...{ guest, counts }} mail={options.mail} />
+          <WebhookCard {...{ guest, counts, webhooks }} />
+          <AppearanceCard {...{ guest, appearance, refused }} />
+          <Settings guest={guest} settings={withAppearance(settings, appearance)} />
+        </div>
+      </div>
     )
     return answer(content, {
       guest,
@@ -218,6 +225,36 @@ export function createAdminPages(options: AdminPageOptions) {
     promote: changeOther(accounts.makeAdmin),
     demote: changeOther(accounts.unmakeAdmin),
   }
+}
+
+const PARTS = [
+  ...([
+    ['people', 'admin_people'],
+    ['invite', 'admin_invite'],
+    ['authority', 'authority_title'],
+  ] as const),
+  ...([
+    ['health', 'admin_health'],
+    ['nodes', 'admin_nodes'],
+    ['backups', 'backups_title'],
+  ] as const),
+  ...([
+    ['mail', 'mail_title'],
+    ['webhooks', 'webhooks_title'],
+    ['appearance', 'appearance_title'],
+  ] as const),
+  ['settings', 'admin_settings'],
+] as const
+
+/** `absent`: parts that this server does not have. */
+function Index({ guest: { say }, absent }: { guest: Member; absent: (string | false)[] }) {
+  return (
+    <Contents label={say('contents')}>
+      {PARTS.filter(([id]) => !absent.includes(id)).map(([id, title]) => (
+        <a href={`#${id}`}>{say(title)}</a>
+      ))}
+    </Contents>
+  )
 }
 
 const INVITE_SUBJECT = 'admin/invite'

@@ -10,7 +10,7 @@ import type { IconName } from '../frame/icon-files.ts'
 import { Icon } from '../frame/icons.tsx'
 import { LocalhostNotice } from '../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { withFlag } from '../frame/parts.tsx'
+import { CopyButton, withFlag } from '../frame/parts.tsx'
 
 export type FirstStepsOptions = {
   answer: AnswerGuest
@@ -154,6 +154,9 @@ function HowToReach({ guest }: { guest: Guest }) {
     <>
       <p>
         {say('localhost_warning', { host })} {withFlag(say('localhost_flag'), flag)}
+      </p>
+      <p>
+        <CopyButton target="" text={flag} words={guest.words} label={say('copy_flag')} />
       </p>
       <p>{withFlag(say('setup_lan'), '--lan')}</p>
     </>

@@ -103,7 +103,8 @@ export function Health({ guest, status, jobs }: HealthProps) {
               ? say('admin_sweep_none')
               : [
                   <Moment at={lastSweep.at} words={words} />,
-                  ` ${say('admin_sweep_did', { n: lastSweep.expired, purged: lastSweep.purged })}`,
+                  lastSweep.expired + lastSweep.purged > 0 &&
+                    ` ${say('admin_sweep_did', { n: lastSweep.expired, purged: lastSweep.purged })}`,
                 ],
           ],
         ]}

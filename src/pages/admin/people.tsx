@@ -94,8 +94,15 @@ function Actions({ guest, account, listed, resetNonce }: ActionsProps) {
         <Submit look="quiet">{say('account_reset')}</Submit>
       </PostForm>
       <PostForm guest={guest} action={to(PAGES.removeAccount)}>
-        <Tick id={`sure-${id}`} name="sure" label={say('account_remove_sure')} isRequired />
-        <Submit look="danger">{say('account_remove')}</Submit>
+        <Tick
+          id={`sure-${id}`}
+          name="sure"
+          label={say('account_remove_sure', { email: account.email })}
+          isRequired
+        />
+        <Submit look="danger" label={say('labelled', { label: say('account_remove'), text: account.email })}>
+          {say('account_remove')}
+        </Submit>
       </PostForm>
     </details>
   )

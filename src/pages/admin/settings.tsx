@@ -56,7 +56,7 @@ function SettingsTable({ guest: { say }, settings }: SettingsProps) {
       isCode
       heads={[say('setting'), say('setting_value'), say('setting_from')]}
       rows={settings.map(({ flag, value, from, help }) => [
-        <code title={help}>--{flag}</code>,
+        [<span lang="en">{help}</span>, ' ', <code>--{flag}</code>],
         value,
         from === 'default' ? say('setting_default') : <code>{from}</code>,
       ])}

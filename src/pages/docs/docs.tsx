@@ -5,6 +5,7 @@ import type { RouteRequest } from '../../http/door/router.ts'
 import { API } from '../../http/urls.ts'
 import type { GetGuest, Guest } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
+import { Contents } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { type ApiDocument, curlLine, type DocumentedEndpoint, listEndpoints } from './document.ts'
 import { OperationView, Prose, Refusals, SchemaView } from './operation-view.tsx'
@@ -46,68 +47,67 @@ function Reference({ guest, document, title, only }: ReferenceProps) {
   const shown = groups.flatMap(({ endpoints }) => endpoints)
   const first = shown.findIndex(({ method }) => method === 'POST')
   return (
-    <div lang="en" dir="ltr" class="docs">
-      <h1>{title}</h1>
-      <Prose text={purpose} />
-      <pre>
-        <code>
-          {shown
-            .slice(first, first + 2)
-            .map((endpoint) => curlLine(endpoint, baseUrl))
-            .join('\n\n')}
-        </code>
-      </pre>
-      <p class="hint">
-        Version {document.info.version}, at <code>{baseUrl}</code>. For programs:{' '}
-        <a href={`${basePath}${API.reference.href()}`}>the same as OpenAPI 3</a>.
-        {only !== undefined && [
-          ' ',
-          <a href={`${basePath}${API.docs.href()}`}>All versions and operations.</a>,
-        ]}
-      </p>
-      <nav aria-label="Contents">
-        <details>
-          <summary>Contents</summary>
-          {groups.map((group) => (
-            <Contents name={group.name} endpoints={isFolded(group.name) ? [] : group.endpoints} />
-          ))}
-          {['Refusals', 'Schemas', 'Rules'].map((name) => (
-            <Contents name={name} endpoints={[]} />
-          ))}
-        </details>
-      </nav>
-      {groups.map(({ name, description, endpoints }) => {
-        const views = endpoints.map((endpoint) => <OperationView endpoint={endpoint} baseUrl={baseUrl} />)
-        return (
-          <Part name={name}>
-            <Prose text={description} />
-            {isFolded(name) ? (
-              <details>
-                <summary>{endpoints.length} operations</summary>
-                {views}
-              </details>
-            ) : (
-              views
-            )}
-          </Part>
-        )
-      })}
-      <Part name="Refusals">
-        <Refusals endpoints={endpoints} />
-      </Part>
-      <Part name="Schemas">
-        <details>
-          <summary>The fields of bodies and answers</summary>
-          {Object.entries(document.components.schemas).map(([name, schema]) => (
-            <SchemaView name={name} schema={schema} />
-          ))}
-        </details>
-      </Part>
-      <Part name="Rules">
-        {rules.map((rule) => (
-          <Prose text={rule} />
+    <div lang="en" dir="ltr" class="indexed docs">
+      <Contents label="Contents">
+        {groups.map((group) => (
+          <Entry name={group.name} endpoints={isFolded(group.name) ? [] : group.endpoints} />
         ))}
-      </Part>
+        {['Refusals', 'Schemas', 'Rules'].map((name) => (
+          <Entry name={name} endpoints={[]} />
+        ))}
+      </Contents>
+      <div>
+        <h1>{title}</h1>
+        <Prose text={purpose} />
+        <pre>
+          <code>
+            {shown
+              .slice(first, first + 2)
+              .map((endpoint) => curlLine(endpoint, baseUrl))
+              .join('\n\n')}
+          </code>
+        </pre>
+        <p class="hint">
+          Version {document.info.version}, at <code>{baseUrl}</code>. For programs:{' '}
+          <a href={`${basePath}${API.reference.href()}`}>the same as OpenAPI 3</a>.
+          {only !== undefined && [
+            ' ',
+            <a href={`${basePath}${API.docs.href()}`}>All versions and operations.</a>,
+          ]}
+        </p>
+        {groups.map(({ name, description, endpoints }) => {
+          const views = endpoints.map((endpoint) => <OperationView endpoint={endpoint} baseUrl={baseUrl} />)
+          return (
+            <Part name={name}>
+              <Prose text={description} />
+              {isFolded(name) ? (
+                <details>
+                  <summary>{endpoints.length} operations</summary>
+                  {views}
+                </details>
+              ) : (
+                views
+              )}
+            </Part>
+          )
+        })}
+        <Part name="Refusals">
+          <Refusals endpoints={endpoints} />
+        </Part>
+        <Part name="Schemas">
+          <details>
+            <summary>The fields of bodies and answers</summary>
+            {Object.entries(document.components.schemas).map(([name, schema]) => (
+              <SchemaView name={name} schema={schema} />
+            ))}
+          </details>
+        </Part>
+        <Part name="Rules">
+          {rules.map((rule) => (
+            <Prose text={rule} />
+          ))}
+        </Part>
+      </div>
     </div>
   )
 
@@ -126,7 +126,7 @@ function Part({ name, children }: { name: string; children: Children }) {
   )
 }
 
-function Contents({ name, endpoints }: { name: string; endpoints: DocumentedEndpoint[] }) {
+function Entry({ name, endpoints }: { name: string; endpoints: DocumentedEndpoint[] }) {
   return (
     <>
       <a href={`#${idOf(name)}`}>{name}</a>

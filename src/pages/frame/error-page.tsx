@@ -68,9 +68,16 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
           </>
         )}
         {code === 'not_found' && !isGivenPath(path) && (
-          <a class="button quiet" href={guest.href(PAGES.create.href())}>
-            {say('error_home')}
-          </a>
+          <p class="actions">
+            <a class="button quiet" href={guest.href(PAGES.create.href())}>
+              {say('error_home')}
+            </a>
+            {guest.session !== null && (
+              <a class="button quiet" href={guest.href(PAGES.pushes.href())}>
+                {say('error_pushes')}
+              </a>
+            )}
+          </p>
         )}
         <Contact guest={guest} />
       </EmblemCard>

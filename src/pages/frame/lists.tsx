@@ -89,6 +89,18 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   )
 }
 
+/** The contents of a long page, first in a `.indexed`: folded on phones, at the left of a wide window. */
+export function Contents({ label, children }: { label: string; children: Children }) {
+  return (
+    <nav aria-label={label}>
+      <details>
+        <summary>{label}</summary>
+        {children}
+      </details>
+    </nav>
+  )
+}
+
 /** Links to the CSV and JSON files of a list. */
 export function ExportLinks({ guest, csv, json }: { guest: Guest; csv: string; json: string }) {
   const { basePath, words } = guest

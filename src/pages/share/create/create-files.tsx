@@ -28,16 +28,20 @@ export function Chosen({ words, limits, problem }: ChosenProps) {
   return (
     <>
       <Field id="files" label={say('files')} hint={say('files_limit', most)} problem={problem}>
-        {(describes) => <input type="file" name="push[files][]" multiple {...describes} />}
+        {(describes) => (
+          <div class="drop">
+            <Icon name="file" />
+            <span class="of-mouse">{say('files_drop')}</span>
+            <span class="of-touch">{say('files_choose')}</span>
+            <input type="file" name="push[files][]" multiple {...describes} />
+          </div>
+        )}
       </Field>
-      <p class="drop" hidden data-drop>
-        <Icon name="upload" />
-        {say('files_drop')}
-      </p>
       <ul
         class="chosen"
         data-chosen
         data-remove={say('files_remove')}
+        data-total={say('files_total')}
         data-too-large={say('file_too_large', most)}
         data-too-many={say('problem_too_many_files', { n: limits.files, limit: limits.files })}
         data-max-bytes={limits.fileBytes}

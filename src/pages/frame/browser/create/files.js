@@ -59,7 +59,6 @@ function fileIn(element) {
 
 function prepare() {
   const list = document.querySelector('[data-chosen]')
-  document.querySelector('[data-drop]').hidden = false
   chooser.addEventListener('change', show)
   // Without files, keep the notice that one is missing.
   if (chooser.files.length > 0) show()
@@ -80,6 +79,13 @@ function prepare() {
   function show() {
     const files = [...chooser.files]
     list.replaceChildren(...files.map(rowOf))
+    if (files.length > 1) {
+      const total = document.createElement('li')
+      total.className = 'hint'
+      const sum = files.reduce((all, { size }) => all + size, 0)
+      total.textContent = list.dataset.total.replace('{size}', sayBytes(sum))
+      list.append(total)
+    }
     setProblem(chooser, problemOf(files))
   }
 
@@ -106,7 +112,7 @@ function prepare() {
       setFiles([...chooser.files].filter((other) => other !== file))
       chooser.focus()
     })
-    row.append(name, size, remove)
+    row.append(chooser.parentElement.querySelector('.icon').cloneNode(true), name, size, remove)
     return row
   }
 }
