@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
 import { alterDatabase } from '../support/damage.ts'
-import { elementsIn, textsIn } from '../support/page-facts.ts'
+import { attributesIn, elementsIn, textsIn } from '../support/page-facts.ts'
 import { createPeople, type Person } from '../support/people.ts'
 
 const ANN = 'ann@example.org'
@@ -130,3 +130,11 @@ const SIXTY_ACCOUNTS = `
   WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 59)
   INSERT INTO accounts (email, password_hash, is_admin, created_at, last_sign_in_at)
   SELECT printf('p%02d@example.org', n), 'x', 0, 0, 0 FROM numbers`
+
+test('the contents name every part of the page, and a removal names its account', async () => {
+  await api.addAccount(BOB)
+  const { text } = await ann.get('/admin')
+  const targets = attributesIn(text, '.indexed > nav a', 'href')
+  expect(targets.map((target) => target.slice(1))).toEqual(attributesIn(text, 'section.card', 'id'))
+  expect(textsIn(text, 'label[for^="sure-"]')[0]).toContain(BOB)
+})

@@ -54,3 +54,10 @@ test('the examples create and retrieve a push', async () => {
   const created = await api.fetch('/box/api/v2/pushes', { method: 'POST', body: example, headers })
   expect(created.status).toBe(201)
 })
+
+test('the page begins with a curl line, and its rules come last', () => {
+  const main = page.slice(page.indexOf('<h1'))
+  expect(main.indexOf('<pre><code>curl')).toBeLessThan(main.indexOf('<h2'))
+  expect([...main.matchAll(/<h2 id="([^"]+)"/g)].at(-1)?.[1]).toBe('rules')
+  expect(main.slice(0, main.indexOf('id="rules"'))).not.toContain('X-User-Token')
+})

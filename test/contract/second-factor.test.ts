@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { MINUTE } from '../../src/domain/time.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { alterDatabase } from '../support/damage.ts'
-import { textsIn, valueIn } from '../support/page-facts.ts'
+import { attributesIn, textsIn, valueIn } from '../support/page-facts.ts'
 import { createPeople, type People, type Person } from '../support/people.ts'
 import { codeOf } from '../support/tour.ts'
 import { welcomePathIn } from './pages/pages.ts'
@@ -149,4 +149,19 @@ test('a secret that was in use is never offered again', async () => {
   expect((await ann.post('/account/two-factor', given)).text).toContain('id="codes"')
   expect((await ann.post('/account/two-factor/off', { password: people.password })).status).toBe(303)
   expect(await offer()).not.toBe(secret)
+})
+
+test('the key opens in an app of the same device, and the recovery codes are saved as a file', async () => {
+  await bob.post('/account/two-factor/off', { password: people.password })
+  const page = (await bob.get('/account/two-factor')).text
+  const [key = ''] = textsIn(page, '#secret')
+  const [link = ''] = attributesIn(page, '.actions a', 'href')
+  expect(new URL(link).searchParams.get('secret')).toBe(key.replaceAll(' ', ''))
+  expect(link).toStartWith('otpauth://totp/')
+  const made = await bob.post('/account/two-factor', {
+    ...{ secret: SECRET, password: people.password },
+    code: codeOf(SECRET, api.clock.now()),
+  })
+  const [file = ''] = attributesIn(made.text, 'a[download]', 'href')
+  expect(await (await fetch(file)).text()).toBe(`${textsIn(made.text, '#codes')[0]}\n`)
 })

@@ -111,7 +111,7 @@ function Reference({ guest, document, title, only }: ReferenceProps) {
     </div>
   )
 
-  /** Whether the operations of the group are folded: those of the previous version, beside the present ones. */
+  /** Whether the operations of the group are folded, as those of the previous version beside the current. */
   function isFolded(name: string): boolean {
     return only === undefined && name === 'Previous version'
   }
