@@ -51,11 +51,13 @@ export function createPreferences({ store: { preferences }, limits, onError }: P
 
   /** Saves the choices if they have changed. Never throws, because the push is already created. */
   async function rememberChoices({ id: accountId }: Account, push: NewPush): Promise<void> {
-    const choices = choicesOf(push, limits)
     try {
       const kept = (await preferences.find(accountId)) ?? NO_CHOICES
-      const { lifetime, views, retrievalStep, deletableByViewer } = kept
-      if (Bun.deepEquals(choices, { lifetime, views, retrievalStep, deletableByViewer })) return
+      const { lifetime, views, retrievalStep, deletableByViewer, endToEnd } = kept
+      const chosen = choicesOf(push, limits)
+      // Links and QR codes leave no choice.
+      const choices = push.kind === 'url' || push.kind === 'qr' ? { ...chosen, endToEnd } : chosen
+      if (Bun.deepEquals(choices, { lifetime, views, retrievalStep, deletableByViewer, endToEnd })) return
       await preferences.keep({ accountId, ...choices })
     } catch (cause) {
       onError(cause)

@@ -116,6 +116,10 @@ function createServedPages(
   reference: () => Promise<object>,
 ): Route[] {
   const { assets } = options
+  const sealingScripts = {
+    ...{ age: assets.hrefOf('age'), seal: assets.hrefOf('seal'), unseal: assets.hrefOf('unseal') },
+    ...{ identity: assets.hrefOf('identity'), qrPicture: assets.hrefOf('qrPicture') },
+  }
   const { requests, sharing, access, notices, upkeep } = services
   return createPageRoutes({
     ...options,
@@ -127,7 +131,11 @@ function createServedPages(
     anonymousAccess: config.anonymousAccess,
     requireSecondFactor: config.requireSecondFactor,
     signups: config.signups,
-    createScripts: { wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
+    createScripts: {
+      ...{ wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
+      ...sealingScripts,
+    },
+    sealingScripts,
     now: store.now,
     findSetup: createFindSetup({ pushes: sharing.pushes, now: store.now }),
     isOnServer: store.database !== null,

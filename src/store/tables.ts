@@ -171,6 +171,8 @@ export const preferences = sqliteTable('preferences', {
   /** The types of events that are mailed to it, with a comma before and after each. */
   mailEvents: text('mail_events', { check: "mail_events LIKE ',%,'" }),
   mailLanguage: text('mail_language', { check: 'length(mail_language) = 2' }).$type<Language>(),
+  /** Whether the form begins with encryption in the browser. */
+  endToEnd: flag('end_to_end'),
 })
 
 /** `name`, `message`, `urlToken` and `verifier` are sealed. */

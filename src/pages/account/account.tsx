@@ -16,6 +16,7 @@ import { Card, Chip, Moment, Notice } from '../frame/parts.tsx'
 import { ButtonForm, PostForm } from '../frame/post-form.tsx'
 import { programOf } from '../frame/programs.ts'
 import { RecipientInput } from '../frame/push-fields.tsx'
+import { OwnKey, type SealingScripts } from '../frame/sealing.tsx'
 import { CodeInput, NewPasswordInput, PasswordInput, UserName } from './account-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
 import { createMailPages, type MailPageOptions } from './mail.tsx'
@@ -25,6 +26,7 @@ export type AccountPageOptions = {
   sessions: Sessions
   twoFactor: TwoFactor
   requests: Pick<Requests, 'findRecipient' | 'keepRecipient'>
+  sealingScripts: SealingScripts
 } & MailPageOptions
 
 /** The notice for each value of `done` in the URL. */
@@ -44,7 +46,7 @@ type AccountPageState = {
 }
 
 export function createAccountPages(options: AccountPageOptions) {
-  const { answer, sessions, twoFactor, requests } = options
+  const { answer, sessions, twoFactor, requests, sealingScripts: scripts } = options
   const mail = createMailPages(options)
 
   async function show(guest: Member, state: AccountPageState = {}): Promise<Response> {
@@ -74,6 +76,7 @@ export function createAccountPages(options: AccountPageOptions) {
           guest={guest}
           kept={await requests.findRecipient(guest.account)}
           refused={state.refusedKey ?? null}
+          scripts={scripts}
         />
         <PasswordForm guest={guest} state={state} />
         <Card id="export" title={say('export_title')}>
@@ -206,9 +209,14 @@ function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
   )
 }
 
-type SectionProps = { guest: Member; kept: string | null; refused: RefusedForm | null }
+type SectionProps = {
+  guest: Member
+  kept: string | null
+  refused: RefusedForm | null
+  scripts: SealingScripts
+}
 
-function AgeKeySection({ guest, kept, refused }: SectionProps) {
+function AgeKeySection({ guest, kept, refused, scripts }: SectionProps) {
   const { words, say } = guest
   const { texts, field } = readFields(refused, words, { recipient: kept })
   return (
@@ -217,6 +225,11 @@ function AgeKeySection({ guest, kept, refused }: SectionProps) {
       <details open={kept !== null || refused !== null}>
         <summary>{say('key_use')}</summary>
         <Notice kind="low">{say('key_warning')}</Notice>
+        <OwnKey {...{ scripts, words, recipient: null }}>
+          <button type="button" data-makes-key>
+            {say('key_make')}
+          </button>
+        </OwnKey>
         <PostForm guest={guest} action={PAGES.keepRecipient.href()} look="narrow">
           <RefusedFields problems={texts} words={words} />
           <RecipientInput {...field('recipient')} label={say('key_field')} hint={say('key_field_hint')} />

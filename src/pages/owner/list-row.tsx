@@ -10,6 +10,7 @@ import type { Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { Openings } from '../frame/openings.tsx'
 import { Chip, CopyButton, KIND_ICONS, nameForOwner, sayWhen } from '../frame/parts.tsx'
+import { sealedKey } from '../frame/sealing.tsx'
 import { Arrival } from './received-view.tsx'
 
 /** Characters of a note in a row. The page of the push shows the whole note. */
@@ -62,14 +63,25 @@ export function ListRow({ guest, listed, now }: Props) {
         <p class="hint">
           {push.files > 0 && `${say('row_files', { n: push.files })} · `}
           {fileBytes > 0 && `${words.bytes(fileBytes)} · `}
+          {sealedText(listed, words)}
           {sayWhen(isReceived ? 'row_received' : 'row_created', push.createdAt, { words, now })}
         </p>
       </div>
       {isLive &&
-        (isReceived ? <ReadButton {...{ guest, urlToken, title }} /> : <CopyLink {...{ guest, listed }} />)}
+        (isReceived ? (
+          <ReadButton {...{ guest, urlToken, title }} />
+        ) : (
+          push.keyCheck === null && <CopyLink {...{ guest, listed }} />
+        ))}
       <Menu guest={guest} listed={listed} title={title} isLive={isLive} />
     </li>
   )
+}
+
+/** Returns who encrypted it, with a separator; '' for what the server reads. */
+function sealedText({ push, request }: OverviewPush, { say }: Words): string {
+  const key = sealedKey(push, request !== null)
+  return key === null ? '' : `${say(key)} · `
 }
 
 /** Opens an answer from its row; it sends the form of the list elsewhere. */

@@ -12,6 +12,7 @@ import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member, type Params, readPage } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { nameForOwner } from '../frame/parts.tsx'
+import type { SealingScripts } from '../frame/sealing.tsx'
 import { sealText } from '../receive/revealed.tsx'
 import { createReadEditForm } from './edit-view.tsx'
 import { PushView } from './push-view.tsx'
@@ -22,10 +23,12 @@ export type PushPageOptions = {
   pushes: Pick<Pushes, 'getOwned' | 'retrieve' | 'unlock' | 'expire' | 'edit' | 'markSeen'>
   shownTexts: PageSeals['shownTexts']
   limits: PushLimits
+  sealingScripts: SealingScripts
   now: Now
 }
 
-export function createPushPages({ answer, pushes, shownTexts, limits, now }: PushPageOptions) {
+export function createPushPages(options: PushPageOptions) {
+  const { answer, pushes, shownTexts, limits, sealingScripts: scripts, now } = options
   const readEditForm = createReadEditForm(limits)
 
   async function show(guest: Member, { url_token = '' }: Params): Promise<Response> {
@@ -42,7 +45,7 @@ export function createPushPages({ answer, pushes, shownTexts, limits, now }: Pus
     const view = await pushes.retrieve(url_token, asking)
     if (view.outcome !== 'view') return leadTo(guest, PAGES.push.href({ url_token }))
     const reader = await noteLook(guest, owned)
-    const content = { view, sealedText: sealText(view, shownTexts) }
+    const content = { view, sealedText: sealText(view, shownTexts), scripts }
     return answerPush(reader, await pushes.getOwned(url_token, guest.account), { content })
   }
 

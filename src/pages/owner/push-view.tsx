@@ -24,6 +24,7 @@ import {
   sayWhen,
 } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
+import { sealedKey } from '../frame/sealing.tsx'
 import { EditForm } from './edit-view.tsx'
 import { Log } from './push-log.tsx'
 import { describeArrival, type ReadContent, Received } from './received-view.tsx'
@@ -104,6 +105,7 @@ function State({ guest, owned: { push, request, readAt }, isLive, now }: Props) 
   const { say } = words
   const { createdAt, expiresAt, expiredOn, lastViewedAt } = push
   const end = isLive ? expiresAt : (expiredOn ?? expiresAt)
+  const sealed = sealedKey(push, isReceived)
   const moment = (at: number) => <Moment at={at} words={words} />
   return (
     <section class={`standing ${tone}`} aria-label={say('pushes_state')}>
@@ -119,6 +121,7 @@ function State({ guest, owned: { push, request, readAt }, isLive, now }: Props) 
       <Facts
         of={[
           [say('pushes_kind'), say(`kind_${push.kind}`)],
+          sealed !== null && [say('sealed_fact'), say(sealed)],
           [say(isLive ? 'fact_expires' : 'fact_ended'), moment(end)],
           lastViewedAt !== 0 && [say('fact_opened'), moment(lastViewedAt)],
           [say(isReceived ? 'audit_arrived' : 'fact_created'), moment(createdAt)],
@@ -144,10 +147,16 @@ function Link({ guest, owned }: Props) {
   const share = PAGES.created.href({ url_token: owned.urlToken })
   return (
     <>
-      <LocalhostNotice guest={guest} path={share} />
-      <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.baseUrl)}>
-        <CopyButton target="link" words={words} look={isLocked(owned.push) ? 'quiet' : 'primary'} />
-      </LinkBox>
+      {owned.push.keyCheck === null ? (
+        <>
+          <LocalhostNotice guest={guest} path={share} />
+          <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.baseUrl)}>
+            <CopyButton target="link" words={words} look={isLocked(owned.push) ? 'quiet' : 'primary'} />
+          </LinkBox>
+        </>
+      ) : (
+        <Notice kind="low">{say('sealed_lacks_key')}</Notice>
+      )}
       <nav class="actions ways-on" aria-label={say('created_link')}>
         <ButtonLink icon="eye" to={href(secretHref(owned))}>
           {say('push_look')}

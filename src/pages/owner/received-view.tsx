@@ -12,7 +12,9 @@ import { SHARED } from '../frame/manifest.ts'
 import { endWordOf } from '../frame/openings.tsx'
 import { ButtonLink, type StateText, sayWhen } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
-import { isSealed, RevealedContent, type View } from '../receive/revealed.tsx'
+import type { SealingScripts } from '../frame/sealing.tsx'
+import { RevealedContent, type View } from '../receive/revealed.tsx'
+import { isSealed } from '../receive/sealed.tsx'
 
 type ArrivalProps = { push: Push; readAt: number | null; words: Words; now: number }
 
@@ -38,14 +40,19 @@ export function describeArrival({ push, readAt, words, now }: ArrivalProps): Sta
 }
 
 /** The opened content of an answer; `sealedText` as in `RevealedProps`. */
-export type ReadContent = { view: View; sealedText: string | null }
+export type ReadContent = { view: View; sealedText: string | null; scripts: SealingScripts }
 
-type ReceivedProps = { guest: Member; owned: PushDetails; isLive: boolean; content: ReadContent | null }
+type ReceivedProps = {
+  guest: Member
+  owned: PushDetails
+  isLive: boolean
+  content: ReadContent | null
+}
 
 /** The content of an answer, or the button that shows it. */
 export function Received({ guest, owned, isLive, content }: ReceivedProps) {
   const { say } = guest
-  if (content !== null) return <Content guest={guest} content={content} />
+  if (content !== null) return <Content {...{ guest, content }} />
   if (!isLive) return <p>{say('received_gone')}</p>
   return (
     <PostForm guest={guest} action={PAGES.readAnswer.href({ url_token: owned.urlToken })}>
@@ -54,11 +61,14 @@ export function Received({ guest, owned, isLive, content }: ReceivedProps) {
   )
 }
 
-function Content({ guest, content: { view, sealedText } }: { guest: Member; content: ReadContent }) {
+type ContentProps = { guest: Member; content: ReadContent }
+
+function Content({ guest, content }: ContentProps) {
+  const { view, ...sealing } = content
   return (
     <div class="card">
-      <RevealedContent guest={guest} retrieval={view} sealedText={sealedText} isAnswer />
-      {!isSealed(view) && <PassOn guest={guest} content={{ view, sealedText }} />}
+      <RevealedContent guest={guest} retrieval={view} {...sealing} isAnswer />
+      {!isSealed(view) && <PassOn guest={guest} content={content} />}
     </div>
   )
 }

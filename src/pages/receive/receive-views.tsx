@@ -1,6 +1,6 @@
 // Views of a secret link before it is opened, and when it is gone, locked or deleted.
 
-import { isEndedByTries, type Push, viewsRemaining } from '../../domain/push.ts'
+import { isEndedByTries, isEndToEnd, type Push, viewsRemaining } from '../../domain/push.ts'
 import { PAGES, secretHref } from '../../http/urls.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import { Assurances, Contact, sayHost } from '../frame/brand.tsx'
@@ -10,6 +10,8 @@ import { OpeningsLeft } from '../frame/openings.tsx'
 import { Address, EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { PassphraseInput } from '../frame/push-fields.tsx'
+import type { SealingScripts } from '../frame/sealing.tsx'
+import { SealedForm } from './sealed-form.tsx'
 
 type ReceiveProps = ReceiveFormProps & {
   /** The outcome of an earlier press. */
@@ -31,6 +33,7 @@ export function Receive({ notice, sender, ...form }: ReceiveProps) {
         <p class="lead">{fillIn(say('receive_sender'), 'address', <Address>{sender}</Address>)}</p>
       )}
       {isOwner ? <Own {...form} /> : <p class="lead">{sayHost('receive_lead', guest)}</p>}
+      {isEndToEnd(push) && <p>{say('sealed_lead')}</p>}
       {notice && <Notice kind="plain">{notice}</Notice>}
       {!isOwner && viewsRemaining(push) === 1 && (
         <Notice kind="low">
@@ -156,13 +159,15 @@ type ReceiveFormProps = {
   isOwner?: boolean
   /** Whether the page says that opening uses up a view, so that the form need not. */
   saysCost?: boolean
+  /** The scripts that open an end-to-end push; null for the form of a preview. */
+  scripts: SealingScripts | null
 }
 
 /** The form that opens the push. */
 function ReceiveForm(props: ReceiveFormProps) {
-  const { guest, push, urlToken, nonce, problem, isOwner = false, saysCost = false } = props
+  const { guest, push, urlToken, nonce, problem, isOwner = false, saysCost = false, scripts } = props
   const { say } = guest
-  return (
+  const form = (
     <PostForm guest={guest} action={secretHref({ push, urlToken })} hidden={{ nonce }} isOnce>
       {push.retrievalStep && !isOwner && !saysCost && viewsRemaining(push) > 1 && (
         <p>{say('receive_step')}</p>
@@ -180,5 +185,14 @@ function ReceiveForm(props: ReceiveFormProps) {
       )}
       <Submit look="primary large">{say('receive_submit')}</Submit>
     </PostForm>
+  )
+  if (isEndToEnd(push)) return scripts === null ? form : <SealedForm {...{ guest, push, scripts, form }} />
+  return (
+    <>
+      <p class="notice bad" hidden data-refuses-key>
+        {say('sealed_key_unused')}
+      </p>
+      {form}
+    </>
   )
 }

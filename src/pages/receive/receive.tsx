@@ -14,6 +14,7 @@ import type { Form } from '../frame/form.ts'
 import { type Guest, leadTo, type Params, requireFormToken } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
+import type { SealingScripts } from '../frame/sealing.tsx'
 import { Deleted, explained, Gone, Locked, Receive, Wait } from './receive-views.tsx'
 import { Revealed, sealText, type View } from './revealed.tsx'
 import { SAVED_NAME } from './revealed-text.tsx'
@@ -24,6 +25,7 @@ export type ReceivePageOptions = FindSenderOptions & {
   pushes: Pick<Pushes, 'preview' | 'isAnswer' | 'retrieve' | 'expire'>
   nonces: PageSeals['nonces']
   shownTexts: PageSeals['shownTexts']
+  sealingScripts: SealingScripts
   now: Now
 }
 
@@ -36,7 +38,7 @@ type ViewOptions = {
 }
 
 export function createReceivePages(options: ReceivePageOptions) {
-  const { answer, pushes, nonces, shownTexts, now } = options
+  const { answer, pushes, nonces, shownTexts, sealingScripts: scripts, now } = options
   const findSender = createFindSender(options)
   const inTurn = createTurns()
 
@@ -87,7 +89,7 @@ export function createReceivePages(options: ReceivePageOptions) {
     const content = (
       <>
         <Receive
-          {...{ guest, push, urlToken, problem, notice, saysCost, isOwner }}
+          {...{ guest, push, urlToken, problem, notice, saysCost, isOwner, scripts }}
           sender={await findSender(push)}
           nonce={nonces.issue(urlToken)}
         />
@@ -169,6 +171,7 @@ export function createReceivePages(options: ReceivePageOptions) {
         retrieval={retrieval}
         sealedText={sealText(retrieval, shownTexts)}
         expireNonce={canDelete ? nonces.issue(`expire/${urlToken}`) : null}
+        scripts={scripts}
       />
     )
     return answer(content, plain(guest, { title: guest.say('revealed_title'), languageSwitch: false }))

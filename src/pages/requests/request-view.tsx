@@ -15,6 +15,7 @@ import { Dots, TimeLeft } from '../frame/openings.tsx'
 import { ButtonLink, Flag, fillIn, LinkBox, Moment, Notice, sayWhen } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
 import { QrCode } from '../frame/qr.tsx'
+import { OwnKey, type SealingScripts } from '../frame/sealing.tsx'
 import { Arrival } from '../owner/received-view.tsx'
 import { Message, Ways } from '../share/handover.tsx'
 import { requestMessage } from '../share/message.ts'
@@ -25,10 +26,11 @@ type Props = {
   /** The answers that have arrived and are not purged yet, newest first. */
   answers: readonly OverviewPush[]
   now: number
+  scripts: SealingScripts
 }
 
 export function RequestView(props: Props) {
-  const { guest, own } = props
+  const { guest, own, scripts } = props
   const { say } = guest
   const title = nameOfRequest(own, guest.words)
   const isReady = !own.isOver && own.request.answers === 0
@@ -52,6 +54,12 @@ export function RequestView(props: Props) {
       {own.isOver && !isAnswered(own) && <Notice kind="plain">{say('request_is_over')}</Notice>}
       <Arrived {...props} />
       {!own.isOver && <Link guest={guest} own={own} />}
+      {!own.isOver && own.request.recipient !== null && (
+        <OwnKey
+          {...{ scripts, words: guest.words, recipient: own.request.recipient }}
+          label={say('request_mark')}
+        />
+      )}
       <About guest={guest} own={own} />
       {!own.isOver && <ExpireForm guest={guest} urlToken={own.urlToken} ends="request" />}
       <p class="unprinted">

@@ -11,6 +11,7 @@ import { leadTo, type Member, type Params, readPage } from '../frame/guest.ts'
 import { PageLinks } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Card, Notice, sayWhen } from '../frame/parts.tsx'
+import type { SealingScripts } from '../frame/sealing.tsx'
 import type { CreateScripts } from '../share/create/create-props.ts'
 import { AskForm, readAskForm } from './ask-form.tsx'
 import { nameOfRequest, RequestProgress, RequestView } from './request-view.tsx'
@@ -21,11 +22,12 @@ export type RequestPagesOptions = {
   pushes: Pick<Pushes, 'listAnswers'>
   createScripts: Pick<CreateScripts, 'wordlist'>
   limits: PushLimits
+  sealingScripts: SealingScripts
   now: Now
 }
 
 export function createRequestPages(options: RequestPagesOptions) {
-  const { answer, requests, pushes, createScripts, limits, now } = options
+  const { answer, requests, pushes, createScripts, sealingScripts: scripts, limits, now } = options
   const parse = createParseRequest(limits)
 
   async function showAll(guest: Member, refused: RefusedForm | null = null) {
@@ -57,7 +59,7 @@ export function createRequestPages(options: RequestPagesOptions) {
     const answers = n === 0 ? [] : await pushes.listAnswers({ id, urlToken: url_token }, guest.account)
     const name = nameOfRequest(own, guest.words)
     const title = n === 0 ? name : `(${guest.words.number(n)}) ${name}`
-    return answer(<RequestView {...{ guest, own, answers }} now={now()} />, {
+    return answer(<RequestView {...{ guest, own, answers, scripts }} now={now()} />, {
       guest,
       title,
       script: 'handover',

@@ -11,3 +11,5 @@ ALTER TABLE requests ADD COLUMN shows_sender boolean NOT NULL DEFAULT false;
 
 -- What arrived before counts as read.
 UPDATE push_labels SET read_at = 0 WHERE request IS NOT NULL;
+
+ALTER TABLE preferences ADD COLUMN end_to_end boolean;

@@ -4,6 +4,8 @@
 import { fillMessage } from '../../../domain/message-template.ts'
 import { mailHref } from '../../share/message.ts'
 import { takePassphrase } from './kept-passphrase.js'
+import { completeLinks } from './sealed/complete.js'
+import { keepKey, takeKey } from './sealed/kept-key.js'
 
 for (const link of document.querySelectorAll('a[data-mails]')) {
   const message = document.getElementById(link.dataset.mails)
@@ -40,6 +42,18 @@ const kept = document.querySelector('[data-kept]')
 if (passphrase !== '' && kept !== null) {
   kept.querySelector('input').value = passphrase
   kept.hidden = false
+}
+
+// The server does not know the key of an end-to-end push, so this page adds it to the link.
+const keyless = document.querySelector('[data-lacks-key]')
+const linkKey = keyless && takeKey()
+if (linkKey) {
+  document.querySelector('[data-without-key]').remove()
+  keyless.hidden = false
+  void completeLinks(linkKey, keyless.dataset.qr)
+  document
+    .querySelector('form.language')
+    ?.addEventListener('submit', () => keepKey(linkKey, location.pathname))
 }
 
 // Polls whether the link was opened while the page is visible: every few seconds at first, later every

@@ -12,10 +12,11 @@ import type { Words } from '../../../words/words.ts'
 import { type FindSetup, type Setup, SetupSteps } from '../../admin/first-steps.tsx'
 import { type FieldLabels, ProblemList, problemTexts } from '../../frame/fields.tsx'
 import { type Guest, signInHref } from '../../frame/guest.ts'
-import { oncePerLanguage } from '../../frame/html.ts'
+import { type Html, oncePerLanguage } from '../../frame/html.ts'
 import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../../frame/page.tsx'
-import { Notice, nameForOwner } from '../../frame/parts.tsx'
+import { Flag, fillIn, Notice, nameForOwner } from '../../frame/parts.tsx'
+import { NeedsScript } from '../../frame/sealing.tsx'
 import { CreateFields, CreateForm } from './create-form.tsx'
 import { NOTHING_REQUESTED, presetOf, requestedIn, requestedOf } from './create-preset.ts'
 import { type CreateScripts, FORM_KINDS, PAYLOADS } from './create-props.ts'
@@ -141,6 +142,7 @@ export function createShowForm(options: CreatePageParts) {
     ) : (
       <CreateFields {...settingsOf(isOfAccount)} {...given} />
     )
+    const form = <CreateForm guest={guest} unseen={unseenOf(guest, refused)} fields={fields} />
     const content = (
       <>
         <h1>{title}</h1>
@@ -149,7 +151,7 @@ export function createShowForm(options: CreatePageParts) {
         {setup && <SetupSteps guest={guest} setup={setup} />}
         {again && <LikeAnother words={words} pushed={again} />}
         {refused && <WhyRefused guest={guest} refused={refused} />}
-        <CreateForm guest={guest} unseen={unseenOf(guest, refused)} fields={fields} />
+        {typed('end_to_end') === 'true' ? <SealedForm {...{ words, limits, form }} /> : form}
         {shared && <SharedFiles files={shared.files} />}
         {guest.findElsewhere()?.flag === null && <LocalhostNotice guest={guest} path={PAGES.create.href()} />}
       </>
@@ -178,6 +180,24 @@ export function createShowForm(options: CreatePageParts) {
   }
 
   return { show, showShared, showAgain }
+}
+
+type SealedFormProps = { words: Words; limits: PushLimits; form: Html }
+
+/** The form, where it begins with encryption in the browser. */
+function SealedForm({ words, limits, form }: SealedFormProps) {
+  const command = 'oncebox push'
+  const required = (
+    <Notice kind="low">
+      <p>{fillIn(words.say('sealed_required'), 'command', <Flag>{command}</Flag>)}</p>
+    </Notice>
+  )
+  const otherwise = limits.endToEnd === 'required' ? required : form
+  return (
+    <NeedsScript {...{ words, command, otherwise }} attributes={{}}>
+      {form}
+    </NeedsScript>
+  )
 }
 
 /** More characters than any field except the text accepts. */

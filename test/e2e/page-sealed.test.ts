@@ -1,0 +1,313 @@
+// Pushes that a browser encrypts and another opens: what leaves the browsers, and what happens when scripts,
+// links or the server are not as they should be.
+
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core'
+import { createStage, type Started } from '../support/binary.ts'
+import { createVisitors, launchBrowser } from '../support/chromium.ts'
+import { fillCreateForm, SUBMIT } from '../support/create-page.ts'
+import { findNeedles, readFolder, readTraces, spellingsOf } from '../support/needles.ts'
+import { needs } from '../support/needs.ts'
+import { follow } from '../support/pressing.ts'
+import { startRecordingWire } from '../support/recording-wire.ts'
+import { MEMBER, PASSWORD, signIn } from '../support/tour.ts'
+
+const TEXT = 'Tor: 4711-PLANTED\nKeller: <b>'
+const NAME = 'Vertrag PLANTED für Ann.pdf'
+const CONTENT = 'content PLANTED in a file '.repeat(20_000)
+const FILES = [
+  { name: NAME, mimeType: 'application/pdf', buffer: Buffer.from(CONTENT) },
+  { name: 'b.txt', mimeType: 'text/plain', buffer: Buffer.from('second') },
+]
+const OPEN = 'main form button.primary'
+/** Not a secure context: browsers have no WebCrypto there. */
+const NAME_OF_HOST = 'box.local'
+
+needs('chromium').describe('in a browser', () => {
+  const stage = createStage()
+  const visitors = createVisitors()
+  let browser: Browser
+  let server: Started
+
+  beforeAll(async () => {
+    browser = await launchBrowser([NAME_OF_HOST])
+    server = await startServer()
+  })
+
+  afterEach(async () => {
+    const { outside } = await visitors.leave()
+    expect(outside).toEqual([])
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    await stage.clear()
+  })
+
+  async function startServer(...flags: string[]): Promise<Started> {
+    const started = await stage.start({ flags })
+    await started.command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+    return started
+  }
+
+  const open = (url = server.url, options: BrowserContextOptions = {}): Promise<Page> =>
+    visitors.open(browser, url, options)
+
+  async function openAsMember(url = server.url): Promise<Page> {
+    const page = await open(url)
+    await signIn(page, url, MEMBER)
+    return page
+  }
+
+  type Sealed = { url?: string; text?: string; files?: typeof FILES; passphrase?: string; views?: number }
+
+  /** Seals on the page of the form, and resolves to the whole link. */
+  async function seal(page: Page, { url = server.url, text = TEXT, files = [], ...typed }: Sealed = {}) {
+    await page.goto(url)
+    await page.check('#end_to_end')
+    if (files.length > 0) {
+      await page.check('#kind-file')
+      await page.setInputFiles('#files', files)
+    }
+    await page.fill('#payload', text)
+    await fillCreateForm(page, typed)
+    await page.click(SUBMIT)
+    return linkOn(page)
+  }
+
+  async function linkOn(page: Page): Promise<string> {
+    await page.waitForSelector('[data-lacks-key]:not([hidden])')
+    return ((await page.textContent('#link')) ?? '').trim()
+  }
+
+  async function unseal(page: Page, link: string): Promise<void> {
+    await page.goto('about:blank')
+    await page.goto(link)
+    await page.click(OPEN)
+  }
+
+  const viewsLeft = async (link: string, at = server): Promise<number> => {
+    const token = /\/p\/(\w+)/.exec(link)?.[1] ?? ''
+    const answer = await at.retrieve(token)
+    return (await answer.json()).views_remaining + 1
+  }
+
+  const saveFile = async (page: Page, at: number) => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click(`[data-file="${at}"]`)])
+    return { name: download.suggestedFilename(), text: await Bun.file(await download.path()).text() }
+  }
+
+  test('a text and files are found nowhere but in the two browsers, also on plain HTTP', async () => {
+    const server = await startServer('--host', '0.0.0.0')
+    const wire = await startRecordingWire(server.port, NAME_OF_HOST)
+    const sender = await openAsMember(wire.url)
+    expect(await sender.evaluate('isSecureContext')).toBe(false)
+    const link = await seal(sender, { url: wire.url, files: FILES })
+    const [, key = ''] = link.split('#')
+    expect(key).toMatch(/^[\w-]{43}$/)
+    expect(await sender.inputValue('#message')).toContain(link)
+    expect(decodeURIComponent((await sender.getAttribute('a[data-mails]', 'href')) ?? '')).toContain(link)
+    expect(sender.url()).not.toContain('#')
+
+    const recipient = await open(wire.url)
+    await unseal(recipient, link)
+    await recipient.waitForSelector('[data-file]')
+    expect(await recipient.textContent('#payload')).toBe(TEXT)
+    expect(await saveFile(recipient, 0)).toEqual({ name: NAME, text: CONTENT })
+    expect(await saveFile(recipient, 1)).toEqual({ name: 'b.txt', text: 'second' })
+    // The page of the sender has polled meanwhile, and keeps the key over a reload and another language.
+    await sender.waitForSelector('#opened:has-text("Opened")')
+    expect(await linkOn(sender)).toBe(link)
+    await sender.reload()
+    expect(await linkOn(sender)).toBe(link)
+    await follow(sender, () => sender.selectOption('#language', 'de'))
+    expect(await linkOn(sender)).toBe(link)
+    await recipient.goto('about:blank')
+    await recipient.goto(link)
+    await follow(recipient, () => recipient.selectOption('#language', 'de'))
+    expect(recipient.url()).toEndWith(`?locale=de#${key}`)
+    await recipient.click('main form button.primary:text("Öffnen")')
+    await recipient.waitForSelector('[data-file]')
+
+    const stranger = await open(wire.url)
+    await stranger.goto(sender.url())
+    expect(await stranger.isVisible('[data-without-key]')).toBe(true)
+    expect(await stranger.isVisible('#link')).toBe(false)
+
+    const backup = join(stage.folder(), 'backup')
+    expect((await server.command(['backup', backup])).code).toBe(0)
+    const places = [...wire.places(), ...readTraces(server), ...readFolder(join(backup, '..'))]
+    const texts = [TEXT, '4711-PLANTED', NAME, CONTENT.slice(0, 60), key]
+    const needles = texts.flatMap((text) => spellingsOf(text).map((bytes) => ({ name: text, bytes })))
+    expect(findNeedles(places, needles)).toEqual([])
+    wire.close()
+    await server.end()
+  })
+
+  test('a link without its key, or with another one, opens nothing until the whole link is pasted', async () => {
+    const sender = await open()
+    const link = await seal(sender)
+    const other = (await seal(sender)).split('#')[1]
+    const [address = '', key = ''] = link.split('#')
+    const recipient = await open()
+    const last = String.fromCharCode(key.charCodeAt(42) + 1)
+    for (const fragment of [
+      '',
+      `#${key.slice(0, 42)}`,
+      `#${key}A`,
+      `#${key.slice(0, 42)}${last}`,
+      `#${other}`,
+    ]) {
+      await recipient.goto('about:blank')
+      await recipient.goto(`${address}${fragment}`)
+      await recipient.waitForSelector('#whole-link:visible')
+      expect(await recipient.isDisabled(OPEN)).toBe(true)
+    }
+    const facts = await recipient.$eval('#whole-link', (field) => ({
+      ...{ name: field.getAttribute('name'), form: (field as HTMLInputElement).form },
+      ...{ autocomplete: field.getAttribute('autocomplete'), spellcheck: field.getAttribute('spellcheck') },
+    }))
+    expect(facts).toEqual({ name: null, form: null, autocomplete: 'off', spellcheck: 'false' })
+    await recipient.fill('#whole-link', `${server.url}/p/abcdefghijklmnopqrstuvwxyz/r#${key}`)
+    await recipient.waitForSelector('[data-told]:has-text("another secret")')
+    expect(await viewsLeft(link)).toBe(5)
+    await recipient.fill('#whole-link', link)
+    await recipient.click(OPEN)
+    await recipient.waitForSelector('pre.lines')
+    expect(await recipient.textContent('#payload')).toBe(TEXT)
+    expect(await viewsLeft(link)).toBe(3)
+    // A key on the link of a push that the server calls unencrypted.
+    const plain = await (await server.create({ payload: 'PLANTED' })).json()
+    await recipient.goto('about:blank')
+    await recipient.goto(`${plain.html_url}#${key}`)
+    expect(await recipient.isVisible('[data-refuses-key]')).toBe(true)
+    expect(await recipient.isDisabled(OPEN)).toBe(true)
+  })
+
+  test('asks for a passphrase, and keeps the key while a wrong one is corrected', async () => {
+    const link = await seal(await open(), { text: 'sesame-seeds', passphrase: 'open sesame' })
+    const recipient = await open()
+    await recipient.goto(link)
+    await recipient.fill('#passphrase', 'wrong')
+    await recipient.click(OPEN)
+    await recipient.waitForSelector('#passphrase-problem:has-text("not the passphrase")')
+    await recipient.fill('#passphrase', 'open sesame')
+    await recipient.click(OPEN)
+    await recipient.click('.secret summary')
+    expect(await recipient.textContent('#payload')).toBe('sesame-seeds')
+    expect(await recipient.isVisible('[data-copies="payload"]')).toBe(true)
+    const [download] = await Promise.all([
+      recipient.waitForEvent('download'),
+      recipient.click('form[data-saves] button'),
+    ])
+    expect(await Bun.file(await download.path()).text()).toBe('sesame-seeds')
+  })
+
+  const BROKEN: [string, (route: Route) => Promise<void>][] = [
+    ['is blocked', (route) => route.abort()],
+    [
+      'breaks off half-way',
+      async (route) => {
+        const response = await route.fetch()
+        const text = await response.text()
+        await route.fulfill({ response, body: text.slice(0, text.length / 2) })
+      },
+    ],
+  ]
+
+  test.each(BROKEN)('nothing is sent or opened when the script that encrypts %s', async (_name, handle) => {
+    const required = await startServer('--end-to-end', 'default')
+    const link = await seal(await open(required.url), { url: required.url })
+    const page = await open(required.url)
+    const posts: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST') posts.push(request.url())
+    })
+    await page.route(/\/assets\/age-/, handle)
+    await page.goto(required.url)
+    await page.fill('#payload', TEXT)
+    await page.waitForSelector('[data-sealing-told]:visible')
+    expect(await page.isDisabled(SUBMIT)).toBe(true)
+    expect(await page.getAttribute('#payload', 'name')).toBe(null)
+    await page.press('#payload', 'Control+Enter')
+    await page.evaluate("document.querySelector('form.create').requestSubmit()")
+    await page.goto(link)
+    await page.waitForSelector('[data-loading]:has-text("could not be loaded")')
+    expect(await page.locator(OPEN).count()).toBe(0)
+    // Without the page's own script there is no form at all.
+    await page.unroute(/\/assets\/age-/)
+    await page.route(/\/assets\/(create|receive)-/, handle)
+    for (const address of [required.url, link]) {
+      await page.goto('about:blank')
+      await page.goto(address)
+      await page.waitForSelector('[data-loading]')
+      expect(await page.locator('main form[method=post]').count()).toBe(0)
+    }
+    expect(posts).toEqual([])
+    // A script that comes late is in time.
+    await page.unroute(/\/assets\/(create|receive)-/)
+    await page.route(/\/assets\/age-/, async (route) => {
+      await Bun.sleep(1500)
+      await route.continue()
+    })
+    await page.goto('about:blank')
+    await page.goto(link)
+    await page.click(OPEN)
+    await page.waitForSelector('pre.lines')
+    expect(await viewsLeft(link, required)).toBe(4)
+    await required.end()
+  })
+
+  test('nothing is shown of what a lying server sends instead', async () => {
+    const sender = await openAsMember()
+    const link = await seal(sender, { files: FILES, views: 50 })
+    const other = await seal(sender, { text: 'another PLANTED' })
+    const armourOf = async (of: string) =>
+      (await (await server.retrieve(/\/p\/(\w+)/.exec(of)?.[1] ?? '')).json()).payload as string
+    const [armour, foreign] = [await armourOf(link), await armourOf(other)]
+    const page = await open()
+    type Lie = {
+      answer?: (html: string) => string
+      file?: (bytes: Buffer, at: number) => Buffer
+    }
+    const sealedFiles: Buffer[] = []
+    const lies: [string, Lie][] = [
+      ['plaintext', { answer: (html) => html.replace(/-----BEGIN[^<]*/, 'PLANTED plaintext') }],
+      [
+        'no word of encryption',
+        { answer: (html) => html.replace('data-sealed ', '').replace(/-----BEGIN[^<]*/, 'PLANTED') },
+      ],
+      ['another ciphertext', { answer: (html) => html.replace(armour.trim(), foreign.trim()) }],
+      ['a text that is cut', { answer: (html) => html.replace(armour.trim(), armour.slice(0, -200)) }],
+      ['a file that is cut', { file: (bytes) => bytes.subarray(0, bytes.length - 1) }],
+      ['a file cut between chunks', { file: (bytes) => bytes.subarray(0, 200 + 4 * (65_536 + 16)) }],
+      ['files that changed places', { file: (_bytes, at) => sealedFiles[1 - at] ?? Buffer.alloc(0) }],
+    ]
+    for (const [name, { answer, file }] of lies) {
+      let at = 0
+      await page.route('**/p/**', async (route) => {
+        if (route.request().method() !== 'POST' || answer === undefined) return route.continue()
+        const response = await route.fetch()
+        const told = answer(await response.text())
+        await route.fulfill({ response, body: told })
+      })
+      await page.route('**/d/**', async (route) => {
+        const response = await route.fetch()
+        const bytes = await response.body()
+        const body = file === undefined ? bytes : file(bytes, at)
+        at += 1
+        await route.fulfill({ body, contentType: 'application/octet-stream' })
+      })
+      await unseal(page, link)
+      await page.waitForSelector('[data-told]:has-text("Nothing of it is shown")')
+      const shown = await page.textContent('main')
+      expect([name, shown?.includes('PLANTED'), shown?.includes('4711')]).toEqual([name, false, false])
+      expect(await page.isVisible('[data-saves-sealed]')).toBe(name !== 'no word of encryption')
+      await page.unrouteAll()
+    }
+    await unseal(page, link)
+    await page.waitForSelector('[data-file="1"]')
+    expect(await page.textContent('#payload')).toBe(TEXT)
+  }, 600_000)
+})
