@@ -131,6 +131,7 @@ export function ExampleRow({ words, now }: { words: Words; now: number }) {
       </span>
       <div class="what">
         <strong class="title">{words.say('pushes_example')}</strong>
+        <Chip tone="gone">{words.say('pushes_example_mark')}</Chip>
         <p class="hint">{sayWhen('row_created', now - HOUR, { words, now })}</p>
       </div>
     </li>

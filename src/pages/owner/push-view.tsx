@@ -27,7 +27,7 @@ import { ButtonForm } from '../frame/post-form.tsx'
 import { sealedKey } from '../frame/sealing.tsx'
 import { EditForm } from './edit-view.tsx'
 import { Log } from './push-log.tsx'
-import { describeArrival, type ReadContent, Received } from './received-view.tsx'
+import { Answer, describeArrival, type ReadContent, ReadForm } from './received-view.tsx'
 
 type Props = {
   guest: Member
@@ -60,7 +60,7 @@ export function PushView(props: Props) {
       <ResultNotice {...props} />
       {owned.request !== null && <Request guest={guest} urlToken={owned.request} />}
       <State {...props} />
-      {owned.request !== null && <Received {...{ guest, owned, isLive }} content={props.read} />}
+      {props.read !== null && <Answer guest={guest} content={props.read} />}
       {push.lost && owned.request === null && (
         <Notice kind="plain">
           <p>{guest.say('push_lost')}</p>
@@ -95,8 +95,9 @@ function endsOf({ request }: PushDetails, isLive: boolean) {
   return request === null ? 'ownPush' : 'ownAnswer'
 }
 
-function State({ guest, owned: { push, request, readAt }, isLive, now }: Props) {
+function State({ guest, owned, isLive, read, now }: Props) {
   const { words } = guest
+  const { push, request, readAt } = owned
   const isReceived = request !== null
   const seen = { words, now }
   const { tone, icon, text } = isReceived
@@ -113,6 +114,7 @@ function State({ guest, owned: { push, request, readAt }, isLive, now }: Props) 
         <Icon name={icon} />
         <strong>{text}</strong>
       </p>
+      {isReceived && read === null && <ReadForm {...{ guest, owned, isLive }} />}
       {!isReceived && (
         <p>
           <Openings push={push} words={words} now={now} />

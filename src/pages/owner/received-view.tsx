@@ -42,17 +42,11 @@ export function describeArrival({ push, readAt, words, now }: ArrivalProps): Sta
 /** The opened content of an answer; `sealedText` as in `RevealedProps`. */
 export type ReadContent = { view: View; sealedText: string | null; scripts: SealingScripts }
 
-type ReceivedProps = {
-  guest: Member
-  owned: PushDetails
-  isLive: boolean
-  content: ReadContent | null
-}
+type ReadFormProps = { guest: Member; owned: PushDetails; isLive: boolean }
 
-/** The content of an answer, or the button that shows it. */
-export function Received({ guest, owned, isLive, content }: ReceivedProps) {
+/** The button that shows the content of an answer. */
+export function ReadForm({ guest, owned, isLive }: ReadFormProps) {
   const { say } = guest
-  if (content !== null) return <Content {...{ guest, content }} />
   if (!isLive) return <p>{say('received_gone')}</p>
   return (
     <PostForm guest={guest} action={PAGES.readAnswer.href({ url_token: owned.urlToken })}>
@@ -61,9 +55,8 @@ export function Received({ guest, owned, isLive, content }: ReceivedProps) {
   )
 }
 
-type ContentProps = { guest: Member; content: ReadContent }
-
-function Content({ guest, content }: ContentProps) {
+/** The content of an answer. */
+export function Answer({ guest, content }: { guest: Member; content: ReadContent }) {
   const { view, ...sealing } = content
   return (
     <div class="card">
