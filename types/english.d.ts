@@ -250,7 +250,6 @@ interface EnglishTexts {
   "ask_name": "From whom?"
   "ask_name_hint": "Optional, for your list"
   "ask_answers": "How many answers"
-  "ask_answers_hint": "From {min} to {n}. After the last one the link closes."
   "ask_expires": "Can be answered {views} within {lifetime}"
   "ask_shows_sender": "Tell the sender my address"
   "ask_shows_sender_hint": "The page says: ann@… asks you for this."

@@ -50,6 +50,7 @@ export function createNotices(options: NoticesOptions) {
         home,
         secret: (addressed) => secretLink(addressed, home),
         list: `${home}${PAGES.pushes.href()}`,
+        fresh: `${home}${PAGES.pushes.href()}?show=new`,
         welcome: (link) => `${home}${PAGES.welcome.href({ link })}`,
       },
       nameOfInstance: () => appearance.inEffect().name,

@@ -214,6 +214,15 @@ describe('an account that wants mail about events', () => {
     expect(german?.raw).not.toMatch(new RegExp(`VPN|${url_token}`))
   })
 
+  test('gets a link to what is new when somebody has answered a request', async () => {
+    await wish({ 'request.answered': 'true' })
+    const { body } = await api.call('/api/oncebox/requests', { token: owner, json: { request: {} } })
+    await api.call(`/api/oncebox/requests/${body.url_token}/answers`, { json: { push: { payload: 'x' } } })
+    const [mail] = await arrived(1)
+    expect(mail?.text).toContain('http://localhost/pushes?show=new\n')
+    await wish({ 'push.opened': 'true' })
+  })
+
   test('sees fields in the form, which are never filled in from the address of the page', async () => {
     const { text } = await ann.get('/?notify_emails_to=eve@example.org&kind=text')
     expect(text.includes('name="push[notify_emails_to]" type="text" value=""')).toBe(true)

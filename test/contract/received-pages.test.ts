@@ -206,11 +206,16 @@ describe('the page of a request', () => {
       const { owner, page } = await ask(fields)
       return textsIn((await owner.get(page)).text, '#opened')[0]
     }
-    expect(await of({ answers: '3', expire_after_duration: '3' })).toMatch(/0 of 3.*1 hour left/s)
-    const exact = { answers: 'exact', max_answers: '7', expire_after_duration: 'exact', expire_after: '2' }
+    expect(await of({ views: '3', expire_after_duration: '3' })).toMatch(/0 of 3.*1 hour left/s)
+    const exact = {
+      views: 'exact',
+      expire_after_views: '7',
+      expire_after_duration: 'exact',
+      expire_after: '2',
+    }
     expect(await of({ ...exact, expire_unit: 'hours' })).toMatch(/0 of 7.*2 hours left/s)
     const { owner } = await ask()
-    const refused = await owner.post('/requests', { ...exact, expire_after: '', max_answers: '999' })
+    const refused = await owner.post('/requests', { ...exact, expire_after: '', expire_after_views: '999' })
     expect(refused.status).toBe(422)
     expect(elementsIn(refused.text, 'details.expiry[open]')).toHaveLength(1)
     expect(textsIn(refused.text, '.notice li')).toHaveLength(2)

@@ -25,7 +25,7 @@ export function ListRow({ guest, listed, now }: Props) {
   const isLive = !isExpired(push, now)
   const isReceived = listed.request !== null
   return (
-    <li class={isUnseen ? 'unseen-views' : undefined}>
+    <li>
       <label class="check">
         <input
           type="checkbox"

@@ -72,7 +72,7 @@ function PassOn({ guest, content: { view, sealedText } }: { guest: Member; conte
   const { payload, files } = view
   const hint = say(files.length > 0 ? 'received_pass_on_files' : 'received_pass_on_hint')
   return (
-    <div class="pass-on unprinted">
+    <div class="assurances unprinted">
       {sealedText === null ? (
         <ButtonLink icon="share-2" to={href(`${PAGES.create.href()}${files.length > 0 ? '?kind=file' : ''}`)}>
           {say('received_pass_on')}

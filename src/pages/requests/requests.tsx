@@ -49,7 +49,9 @@ export function createRequestPages(options: RequestPagesOptions) {
       const made = await requests.create(guest.account, { wanted, address: guest.viewer.visit.ip })
       return leadTo(guest, PAGES.request.href({ url_token: made.urlToken }))
     } catch (cause) {
-      return showAll(guest, { form, problems: problemsIn(cause) })
+      const { max_answers, ...problems } = problemsIn(cause)
+      const counted = max_answers === undefined ? {} : { expire_after_views: max_answers }
+      return showAll(guest, { form, problems: { ...problems, ...counted } })
     }
   }
 
