@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core'
 import { createStage, type Started } from '../support/binary.ts'
 import { createVisitors, launchBrowser } from '../support/chromium.ts'
-import { fillCreateForm, SUBMIT } from '../support/create-page.ts'
+import { fillCreateForm, SUBMIT, unfold } from '../support/create-page.ts'
 import { findNeedles, readFolder, readTraces, spellingsOf } from '../support/needles.ts'
 import { needs } from '../support/needs.ts'
 import { follow } from '../support/pressing.ts'
@@ -23,6 +23,7 @@ const FILES = [
 const OPEN = 'main form button.primary'
 /** Not a secure context: browsers have no WebCrypto there. */
 const NAME_OF_HOST = 'box.local'
+const UNSCRIPTED: BrowserContextOptions = { javaScriptEnabled: false }
 
 needs('chromium').describe('in a browser', () => {
   const stage = createStage()
@@ -310,4 +311,110 @@ needs('chromium').describe('in a browser', () => {
     await page.waitForSelector('[data-file="1"]')
     expect(await page.textContent('#payload')).toBe(TEXT)
   }, 600_000)
+
+  test('without scripts the pages say what the server can read, and what to use instead', async () => {
+    const plain = await open(server.url, UNSCRIPTED)
+    await plain.goto(server.url)
+    expect(await plain.textContent('main')).toContain('the server can read what you type')
+    expect(await plain.getAttribute('#payload', 'name')).toBe('push[payload]')
+    const link = await seal(await open())
+    await plain.goto(link)
+    expect(await plain.textContent('main')).toMatch(/Without scripts .* oncebox get/)
+    expect(await viewsLeft(link)).toBe(5)
+    for (const rule of ['default', 'required']) {
+      const strict = await startServer('--end-to-end', rule)
+      const plain = await open(strict.url, UNSCRIPTED)
+      await plain.goto(strict.url)
+      expect(await plain.textContent('main')).toContain(
+        rule === 'default' ? 'can read what you type' : 'oncebox push',
+      )
+      expect(await plain.locator('form.create').count()).toBe(rule === 'default' ? 1 : 0)
+      // With scripts the choice is made, and links cannot be shared.
+      const page = await open(strict.url)
+      await page.goto(strict.url)
+      await page.waitForSelector('#end_to_end:visible')
+      expect(await page.locator('form.create').count()).toBe(1)
+      expect([await page.isChecked('#end_to_end'), await page.isDisabled('#kind-url')]).toEqual([true, true])
+      expect(await page.isDisabled('#end_to_end')).toBe(rule === 'required')
+      if (rule === 'default') {
+        await page.uncheck('#end_to_end')
+        expect(await page.getAttribute('#payload', 'name')).toBe('push[payload]')
+        await page.fill('#payload', 'for the server to read')
+        await page.click(SUBMIT)
+        await page.waitForURL('**/preview')
+        expect(await page.locator('[data-lacks-key]').count()).toBe(0)
+      }
+      await strict.end()
+    }
+  })
+
+  test('an account uses its choice again, and its list says what the links need', async () => {
+    const page = await openAsMember()
+    await page.goto(server.url)
+    await page.check('#end_to_end')
+    await page.fill('#payload', TEXT)
+    await unfold(page, 'expiry')
+    await page.check('#remember')
+    await page.click(SUBMIT)
+    const link = await linkOn(page)
+    await page.goto(server.url)
+    await page.waitForSelector('#end_to_end:visible')
+    expect(await page.isChecked('#end_to_end')).toBe(true)
+    await page.goto(`${server.url}/pushes`)
+    expect(await page.textContent('.list')).toContain('end-to-end encrypted')
+    expect(await page.locator('.list [data-text]').count()).toBe(0)
+    await page.goto(link.replace(/\/p\/(\w+).*/, '/pushes/$1'))
+    expect(await page.textContent('main')).toContain('revoke the secret and share it again')
+    expect(await page.locator('#link').count()).toBe(0)
+  })
+
+  test('what is sent for a request is encrypted for a key that was made in a browser', async () => {
+    const owner = await openAsMember()
+    await owner.goto(`${server.url}/account`)
+    await owner.click('#age-key summary')
+    const [download] = await Promise.all([owner.waitForEvent('download'), owner.click('[data-makes-key]')])
+    const keyFile = await download.path()
+    const identity = /^AGE-SECRET-KEY-1\w+$/m.exec(await Bun.file(keyFile).text())?.[0] ?? ''
+    expect(await owner.inputValue('#recipient')).toBe('')
+    await owner.setInputFiles('#identity', keyFile)
+    await owner.waitForFunction(() => (document.getElementById('recipient') as HTMLInputElement).value !== '')
+    const recipient = await owner.inputValue('#recipient')
+    expect(await Bun.file(keyFile).text()).toContain(recipient)
+    await follow(owner, () => owner.click('#age-key form button[type=submit]'))
+    expect(await owner.inputValue('#recipient')).toBe(recipient)
+    await owner.goto(`${server.url}/requests`)
+    await owner.fill('#message', 'The contract, please.')
+    await follow(owner, () => owner.click('main form .actions button'))
+    const before = ((await owner.textContent('#link')) ?? '').trim()
+    await owner.setInputFiles('#identity', keyFile)
+    await owner.waitForFunction(() => document.getElementById('link')?.textContent?.includes('#'))
+    const link = ((await owner.textContent('#link')) ?? '').trim()
+    expect(link).toMatch(new RegExp(`^${before}#[\\w-]{22}$`))
+
+    const sender = await open()
+    await sender.goto(`${before}#${'A'.repeat(22)}`)
+    await sender.waitForSelector('[data-sealing-told]:has-text("not the one in your link")')
+    expect(await sender.isDisabled(SUBMIT)).toBe(true)
+    await sender.goto('about:blank')
+    await sender.goto(link)
+    await sender.waitForSelector('[data-compared]:has-text("the same")')
+    const sent: string[] = []
+    sender.on('request', (request) => sent.push(request.postDataBuffer()?.toString('latin1') ?? ''))
+    await sender.fill('#payload', TEXT)
+    await sender.setInputFiles('#files', FILES)
+    await follow(sender, () => sender.click(SUBMIT))
+    expect(await sender.textContent('main')).toContain('It has arrived')
+    expect(sent.join().includes('PLANTED')).toBe(false)
+
+    await owner.goto(`${server.url}/pushes?state=received`)
+    expect(await owner.textContent('.list')).toContain('arrived encrypted')
+    await follow(owner, () => owner.click('.list [formaction]'))
+    expect(await owner.textContent('#payload')).toContain('BEGIN AGE ENCRYPTED FILE')
+    await owner.setInputFiles('#identity', keyFile)
+    await owner.waitForSelector('[data-file="1"]')
+    expect(await owner.textContent('#payload')).toBe(TEXT)
+    expect(await saveFile(owner, 0)).toEqual({ name: NAME, text: CONTENT })
+    const needles = spellingsOf(identity).map((bytes) => ({ name: 'identity', bytes }))
+    expect(findNeedles(readTraces(server), needles)).toEqual([])
+  })
 })

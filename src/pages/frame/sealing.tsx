@@ -10,7 +10,10 @@ export type SealingScripts = Record<'age' | 'seal' | 'unseal' | 'identity' | 'qr
 type NeedsScriptProps = {
   words: Words
   command: string
-  /** Shown where the browser runs no scripts, instead of the form. */
+  /**
+   * Shown where the browser runs no scripts, instead of the form. Contains no other <noscript>: the first end
+   * tag would end both.
+   */
   otherwise: Children
   attributes: Readonly<Record<string, string>>
   children: Children

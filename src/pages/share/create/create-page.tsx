@@ -151,7 +151,7 @@ export function createShowForm(options: CreatePageParts) {
         {setup && <SetupSteps guest={guest} setup={setup} />}
         {again && <LikeAnother words={words} pushed={again} />}
         {refused && <WhyRefused guest={guest} refused={refused} />}
-        {typed('end_to_end') === 'true' ? <SealedForm {...{ words, limits, form }} /> : form}
+        <ScriptedForm {...{ words, limits, form }} isSealed={typed('end_to_end') === 'true'} />
         {shared && <SharedFiles files={shared.files} />}
         {guest.findElsewhere()?.flag === null && <LocalhostNotice guest={guest} path={PAGES.create.href()} />}
       </>
@@ -182,17 +182,21 @@ export function createShowForm(options: CreatePageParts) {
   return { show, showShared, showAgain }
 }
 
-type SealedFormProps = { words: Words; limits: PushLimits; form: Html }
+type ScriptedFormProps = { words: Words; limits: PushLimits; form: Html; isSealed: boolean }
 
-/** The form, where it begins with encryption in the browser. */
-function SealedForm({ words, limits, form }: SealedFormProps) {
+/** The form. Without scripts the page says that the server can read what is typed, or has no form. */
+function ScriptedForm({ words, limits, form, isSealed }: ScriptedFormProps) {
+  const { say } = words
+  if (limits.endToEnd === 'off') return form
+  const readable = <p class="hint">{say('sealed_plain')}</p>
+  if (!isSealed) return [form, <noscript>{readable}</noscript>]
   const command = 'oncebox push'
   const required = (
     <Notice kind="low">
-      <p>{fillIn(words.say('sealed_required'), 'command', <Flag>{command}</Flag>)}</p>
+      <p>{fillIn(say('sealed_required'), 'command', <Flag>{command}</Flag>)}</p>
     </Notice>
   )
-  const otherwise = limits.endToEnd === 'required' ? required : form
+  const otherwise = limits.endToEnd === 'required' ? required : [readable, form]
   return (
     <NeedsScript {...{ words, command, otherwise }} attributes={{}}>
       {form}

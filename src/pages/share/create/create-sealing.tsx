@@ -6,9 +6,6 @@ export function Sealing({ words: { say }, limits, typed, createScripts }: PartPr
   if (limits.endToEnd === 'off') return null
   return (
     <>
-      <noscript>
-        <p class="hint">{say('sealed_plain')}</p>
-      </noscript>
       <span
         class="tick"
         data-kind="text file"

@@ -70,7 +70,7 @@ function setSealed(isSealed) {
   for (const part of form.querySelectorAll('[data-when-sealed]')) part.hidden = !isSealed
   for (const part of form.querySelectorAll('[data-when-plain]')) part.hidden = isSealed
   // Links and QR codes cannot be encrypted.
-  for (const kind of form.querySelectorAll('[name="push[kind]"]')) {
+  for (const kind of form.querySelectorAll('[type=radio][name="push[kind]"]')) {
     kind.disabled = isSealed && !/text|file/.test(kind.value)
   }
   payload?.dispatchEvent(new Event('input', { bubbles: true }))

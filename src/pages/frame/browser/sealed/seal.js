@@ -55,7 +55,8 @@ async function seal({ text, files }, { age, recipient, tell }) {
 function bodyOf(form, { text, files, keyCheck }) {
   const body = new FormData(form)
   for (const name of ['payload', 'files][', 'link', 'qr', 'notify_emails_to']) body.delete(`push[${name}]`)
-  body.set('push[kind]', files.length > 0 ? 'file' : 'text')
+  // An answer to a request has no kind.
+  if (body.has('push[kind]')) body.set('push[kind]', files.length > 0 ? 'file' : 'text')
   body.set('push[end_to_end]', 'true')
   if (keyCheck !== null) body.set('push[key_check]', keyCheck)
   body.set('push[payload]', text)
