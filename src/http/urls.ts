@@ -164,6 +164,8 @@ export const PAGES = {
   unlock: post('/pushes/:url_token/unlock', 'member'),
   /** Shows the content of an answer to its owner. */
   readAnswer: post('/pushes/:url_token/read', 'member'),
+  /** Fills in the form to create a push with the text of an answer. */
+  passOn: post('/pushes/:url_token/pass-on', 'member'),
   auditCsv: get('/pushes/:url_token/audit.csv', 'member'),
   auditJson: get('/pushes/:url_token/audit.json', 'member'),
 

@@ -26,6 +26,7 @@ import { createReceivePages, type ReceivePageOptions } from './receive/receive.t
 import { type AnswerPagesOptions, createAnswerPages } from './requests/answer.tsx'
 import { createRequestPages, type RequestPagesOptions } from './requests/requests.tsx'
 import { type CreatePageOptions, createCreatePage } from './share/create/create.tsx'
+import { createShowForm } from './share/create/create-page.tsx'
 import { type CreatedPageOptions, createCreatedPage } from './share/created.tsx'
 import { createTrustPage, type TrustPageOptions } from './trust/trust-page.tsx'
 
@@ -33,7 +34,7 @@ type PagesOptions = ReceivePageOptions &
   CreatePageOptions &
   CreatedPageOptions &
   DashboardOptions &
-  PushPageOptions &
+  Omit<PushPageOptions, 'showShared'> &
   AccountPageOptions &
   ExportOptions &
   MessagePageOptions &
@@ -101,7 +102,8 @@ function shareControllers({ guest, patientForm }: PageGuards, options: PagesOpti
 /** The pages of an account's own pushes. */
 function ownerControllers({ member, form }: PageGuards, options: PagesOptions) {
   const list = createDashboard(options)
-  const { show, read, expire, unlock, edit } = createPushPages(options)
+  const { showShared } = createShowForm(options)
+  const { show, read, passOn, expire, unlock, edit } = createPushPages({ ...options, showShared })
   const { saveList, saveLog } = createExports(options)
   return {
     pushes: member(list.show),
@@ -111,6 +113,7 @@ function ownerControllers({ member, form }: PageGuards, options: PagesOptions) {
     expireOwn: form(expire),
     unlock: form(unlock),
     readAnswer: form(read),
+    passOn: form(passOn),
     auditCsv: member(saveLog('csv')),
     auditJson: member(saveLog('json')),
     listCsv: member(saveList('csv')),

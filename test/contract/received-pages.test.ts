@@ -115,23 +115,17 @@ describe('what was received', () => {
     expect([stranger.status, stranger.text.includes('Your link is ready')]).toEqual([303, false])
   })
 
-  test('is passed on as a new secret with the text, on a form of its own', async () => {
-    const { owner, page } = await receive({}, { payload: 'line 1\nline 2' })
+  test('is passed on as a new secret with the text, from its page and from its content', async () => {
+    const { owner, page } = await receive({}, { payload: 'line 1\nline 2 ' })
     const { text } = await owner.post(`${page}/read`, {})
-    const [form] = elementsIn(text, 'form[action="/share"]')
-    expect(form?.text.trim()).toBe('Pass it on')
-    const [payload = ''] = elementsIn(text, 'form[action="/share"] [name="text"]').map(
-      (one) => one.attributes.value,
-    )
-    const body = new FormData()
-    body.append('text', payload ?? '')
-    const filled = await owner.get('/share', {
-      method: 'POST',
-      body,
-      headers: { origin: 'http://localhost' },
-    })
+    for (const shown of [text, (await owner.get(page)).text])
+      expect(textsIn(shown, `form[action="${page}/pass-on"] button`)).toEqual(['Pass it on'])
+    const filled = await owner.post(`${page}/pass-on`, {})
     expect(filled.text).toContain('Share a secret')
-    expect(filled.text).toContain('line 1\nline 2</textarea>')
+    expect(filled.text).toContain('line 1\nline 2 </textarea>')
+    expect(filled.text).not.toContain('value="Router"')
+    const own = await api.create({}, { token: owner.token })
+    expect((await owner.post(`/pushes/${own.url_token}/pass-on`, {})).status).toBe(404)
   })
 
   test('has a masked text beside its files, under the heading of a text', async () => {

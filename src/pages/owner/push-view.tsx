@@ -60,7 +60,7 @@ export function PushView(props: Props) {
       <ResultNotice {...props} />
       {owned.request !== null && <Request guest={guest} urlToken={owned.request} />}
       <State {...props} />
-      {props.read !== null && <Answer guest={guest} content={props.read} />}
+      {props.read !== null && <Answer guest={guest} owned={owned} content={props.read} />}
       {push.lost && owned.request === null && (
         <Notice kind="plain">
           <p>{guest.say('push_lost')}</p>

@@ -8,13 +8,11 @@ import type { PushDetails } from '../../pushes/pushes.ts'
 import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
-import { SHARED } from '../frame/manifest.ts'
 import { endWordOf } from '../frame/openings.tsx'
-import { ButtonLink, type StateText, sayWhen } from '../frame/parts.tsx'
-import { PostForm, Submit } from '../frame/post-form.tsx'
+import { type StateText, sayWhen } from '../frame/parts.tsx'
+import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 import type { SealingScripts } from '../frame/sealing.tsx'
 import { RevealedContent, type View } from '../receive/revealed.tsx'
-import { isSealed } from '../receive/sealed.tsx'
 
 type ArrivalProps = { push: Push; readAt: number | null; words: Words; now: number }
 
@@ -44,49 +42,43 @@ export type ReadContent = { view: View; sealedText: string | null; scripts: Seal
 
 type ReadFormProps = { guest: Member; owned: PushDetails; isLive: boolean }
 
-/** The button that shows the content of an answer. */
+/** The buttons that show the content of an answer, and pass it on. */
 export function ReadForm({ guest, owned, isLive }: ReadFormProps) {
   const { say } = guest
   if (!isLive) return <p>{say('received_gone')}</p>
   return (
-    <PostForm guest={guest} action={PAGES.readAnswer.href({ url_token: owned.urlToken })}>
-      <Submit look="primary large">{say('received_read')}</Submit>
-    </PostForm>
+    <>
+      <PostForm guest={guest} action={PAGES.readAnswer.href({ url_token: owned.urlToken })}>
+        <Submit look="primary large">{say('received_read')}</Submit>
+      </PostForm>
+      <PassOn guest={guest} owned={owned} />
+    </>
   )
 }
 
+type AnswerProps = { guest: Member; owned: PushDetails; content: ReadContent }
+
 /** The content of an answer. */
-export function Answer({ guest, content }: { guest: Member; content: ReadContent }) {
-  const { view, ...sealing } = content
+export function Answer({ guest, owned, content: { view, ...sealing } }: AnswerProps) {
   return (
     <div class="card">
       <RevealedContent guest={guest} retrieval={view} {...sealing} isAnswer />
-      {!isSealed(view) && <PassOn guest={guest} content={content} />}
+      <div class="assurances unprinted">
+        <PassOn guest={guest} owned={owned} />
+      </div>
     </div>
   )
 }
 
-/** Begins a new secret of the owner, with the text; browsers cannot fill in files. */
-function PassOn({ guest, content: { view, sealedText } }: { guest: Member; content: ReadContent }) {
-  const { say, href } = guest
-  const { payload, files } = view
-  const hint = say(files.length > 0 ? 'received_pass_on_files' : 'received_pass_on_hint')
+/** Begins a new secret. The text of an encrypted answer would be of use to nobody else. */
+function PassOn({ guest, owned: { push, urlToken } }: Omit<AnswerProps, 'content'>) {
+  const { say } = guest
+  if (push.encryptedBy !== null) return null
+  const action = PAGES.passOn.href({ url_token: urlToken })
   return (
-    <div class="assurances unprinted">
-      {sealedText === null ? (
-        <ButtonLink icon="share-2" to={href(`${PAGES.create.href()}${files.length > 0 ? '?kind=file' : ''}`)}>
-          {say('received_pass_on')}
-        </ButtonLink>
-      ) : (
-        <form method="post" action={href(PAGES.share.href())} enctype="multipart/form-data">
-          <input type="hidden" name={SHARED.text} value={payload} />
-          <button type="submit" class="quiet">
-            <Icon name="share-2" />
-            <span>{say('received_pass_on')}</span>
-          </button>
-        </form>
-      )}
-      <p class="hint">{hint}</p>
-    </div>
+    <>
+      <ButtonForm guest={guest} action={action} label={say('received_pass_on')} />
+      <p class="hint">{say(push.kind === 'file' ? 'received_pass_on_files' : 'received_pass_on_hint')}</p>
+    </>
   )
 }
