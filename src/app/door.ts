@@ -118,7 +118,7 @@ function createGuests(options: DoorOptions, basePath: string) {
     findSession: services.access.sessions.findSession,
     countUnseen: services.sharing.pushes.countUnseen,
     basePath,
-    hasWebhooks: config.webhookHosts.length > 0,
+    hasNotices: config.webhookHosts.length > 0 || config.smtpUrl !== null,
     readBrand: () => ({ ...appearance.inEffect(), logo: assets.logoHref }),
     findElsewhere: createFindElsewhere({ baseUrl: config.baseUrl, addresses, listAddresses }),
     onError: noteFailure(log, 'could not record the last use of a session'),

@@ -6,10 +6,10 @@ import { PAGES } from '../http/urls.ts'
 import { type AccountPageOptions, createAccountPages } from './account/account.tsx'
 import { createConfirm } from './account/confirm.tsx'
 import { createMessagePages, type MessagePageOptions } from './account/message.tsx'
+import { createNoticePages, type NoticePageOptions } from './account/notices.tsx'
 import { createSignInPages, type SignInPageOptions } from './account/sign-in.tsx'
 import { createTokenPages, type TokenPageOptions } from './account/tokens.tsx'
 import { createTwoFactorPages } from './account/two-factor.tsx'
-import { createWebhookPages, type WebhookPageOptions } from './account/webhooks.tsx'
 import { createWelcomePages, type WelcomePageOptions } from './account/welcome.tsx'
 import { type AdminPageOptions, createAdminPages } from './admin/admin.tsx'
 import { type BackUpOptions, createBackUp } from './admin/backups.tsx'
@@ -40,7 +40,7 @@ type PagesOptions = ReceivePageOptions &
   MessagePageOptions &
   SignInPageOptions &
   TokenPageOptions &
-  WebhookPageOptions &
+  NoticePageOptions &
   Omit<WelcomePageOptions, 'enterAfter'> &
   AdminPageOptions &
   FirstStepsOptions &
@@ -162,7 +162,7 @@ function accountControllers({ member, form, confirmedForm }: PageGuards, options
   const account = createAccountPages(options)
   const tokens = createTokenPages(options)
   const message = createMessagePages(options)
-  const webhooks = createWebhookPages(options)
+  const notices = createNoticePages(options)
   const twoFactor = createTwoFactorPages({ ...options, showAccount: account.showAgain })
   return {
     tokens: member(tokens.show),
@@ -171,14 +171,14 @@ function accountControllers({ member, form, confirmedForm }: PageGuards, options
     account: member(account.show),
     changePassword: form(account.changePassword),
     endSession: form(account.endSession),
-    keepMailWishes: form(account.keepMailWishes),
-    testMail: form(account.testMail),
+    keepNotices: form(notices.keep),
+    testMail: form(notices.testMail),
     message: member(message.show),
     keepMessage: form(message.keep),
-    webhooks: member(webhooks.show),
-    addWebhook: confirmedForm(webhooks.add),
-    removeWebhook: form(webhooks.remove),
-    testWebhook: form(webhooks.test),
+    notices: member(notices.show),
+    addWebhook: confirmedForm(notices.add),
+    removeWebhook: form(notices.remove),
+    testWebhook: form(notices.test),
     twoFactor: member(twoFactor.show),
     turnOnTwoFactor: confirmedForm(twoFactor.turnOn),
     turnOffTwoFactor: confirmedForm(twoFactor.turnOff),
@@ -191,13 +191,14 @@ function accountControllers({ member, form, confirmedForm }: PageGuards, options
 function adminControllers({ member, form, confirmedForm }: PageGuards, options: PagesOptions) {
   const { show, invite, withdraw, disable, enable, promote, demote, reset, remove, changeAppearance } =
     createAdminPages(options)
-  const webhooks = createWebhookPages(options, 'server')
+  const notices = createNoticePages(options, 'server')
   return {
     admin: member(show),
-    allWebhooks: member(webhooks.show),
-    addAllWebhook: confirmedForm(webhooks.add),
-    removeAllWebhook: form(webhooks.remove),
-    testAllWebhook: form(webhooks.test),
+    allWebhooks: member(notices.show),
+    keepAllNotices: form(notices.keep),
+    addAllWebhook: confirmedForm(notices.add),
+    removeAllWebhook: form(notices.remove),
+    testAllWebhook: form(notices.test),
     firstSteps: member(createShowFirstSteps(options)),
     invite: confirmedForm(invite),
     // Does not ask for the password, because it only takes access away, and may be urgent.

@@ -7,7 +7,7 @@ import type { AccountLinkPurpose } from '../domain/account.ts'
 import type { AuditKind } from '../domain/audit.ts'
 import type { EventType } from '../domain/events.ts'
 import type { Language } from '../domain/language.ts'
-import type { DeliveryError, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
+import type { DeliveryFailure, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
 import type { AgeSealer, PushKind } from '../domain/push.ts'
 import { LAST_TIME } from '../domain/time.ts'
 
@@ -489,7 +489,8 @@ export const webhooks = sqliteTable(
     withName: flag('with_name').notNull(),
     createdAt: integer('created_at').notNull(),
     lastDelivery: integer('last_delivery'),
-    lastError: text('last_error', { check: 'length(last_error) <= 30' }).$type<DeliveryError>(),
+    lastError: text('last_error', { check: 'length(last_error) <= 30' }).$type<DeliveryFailure>(),
+    lastFailure: integer('last_failure'),
   },
   // The names of pushes are their owner's alone.
   () => [rule('account_id IS NOT NULL OR NOT with_name')],

@@ -471,9 +471,9 @@ export const STOPS: Stop[] = [
     name: 'webhooks',
     as: 'member',
     visit: async (page, { url }) => {
-      await page.goto(`${url}/account/webhooks`)
+      await page.goto(`${url}/account/notices`)
       await page.fill('#url', 'http://127.0.0.1:9/hook')
-      await page.click('main form.narrow button')
+      await page.click('#webhooks form.narrow > button')
       await page.waitForSelector('#secret')
       await page.click('main ul.rows form[action$="/test"] button')
       await page.waitForSelector('.notice.bad')
@@ -483,9 +483,9 @@ export const STOPS: Stop[] = [
     name: 'webhook-refused',
     as: 'member',
     visit: async (page, { url }) => {
-      await page.goto(`${url}/account/webhooks`)
+      await page.goto(`${url}/account/notices`)
       await page.fill('#url', 'https://elsewhere.example/hook')
-      await page.click('main form.narrow button')
+      await page.click('#webhooks form.narrow > button')
       await page.waitForSelector('[aria-invalid]')
     },
   },

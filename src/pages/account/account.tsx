@@ -1,4 +1,4 @@
-// The page of the signed-in account: second factor, mail, sessions, age key, password and the export.
+// The page of the signed-in account: second factor, sessions, age key, password and the export.
 
 import type { Sessions } from '../../accounts/sessions.ts'
 import type { TwoFactor } from '../../accounts/two-factor.ts'
@@ -19,7 +19,6 @@ import { RecipientInput } from '../frame/push-fields.tsx'
 import { OwnKey, type SealingScripts } from '../frame/sealing.tsx'
 import { CodeInput, NewPasswordInput, PasswordInput, UserName } from './account-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
-import { createMailPages, type MailPageOptions } from './mail.tsx'
 
 export type AccountPageOptions = {
   answer: AnswerGuest
@@ -27,7 +26,7 @@ export type AccountPageOptions = {
   twoFactor: TwoFactor
   requests: Pick<Requests, 'findRecipient' | 'keepRecipient'>
   sealingScripts: SealingScripts
-} & MailPageOptions
+}
 
 /** The notice for each value of `done` in the URL. */
 const DONE: Partial<Record<string, WordKey>> = {
@@ -47,7 +46,6 @@ type AccountPageState = {
 
 export function createAccountPages(options: AccountPageOptions) {
   const { answer, sessions, twoFactor, requests, sealingScripts: scripts } = options
-  const mail = createMailPages(options)
 
   async function show(guest: Member, state: AccountPageState = {}): Promise<Response> {
     const { say } = guest
@@ -70,7 +68,14 @@ export function createAccountPages(options: AccountPageOptions) {
           left={await twoFactor.countRecoveryCodes(guest.account)}
           asksCode={!sessions.isConfirmed(guest.session.session)}
         />
-        {await mail.section(guest)}
+        {guest.hasNotices && (
+          <Card id="notices" title={say('notices_title')}>
+            <p>{say('notices_lead')}</p>
+            <a class="button quiet" href={guest.href(PAGES.notices.href())}>
+              {say('notices_choose')}
+            </a>
+          </Card>
+        )}
         <SessionList guest={guest} listed={await sessions.listSessions(guest.account)} />
         <AgeKeySection
           guest={guest}
@@ -120,7 +125,6 @@ export function createAccountPages(options: AccountPageOptions) {
 
   return {
     ...{ show: (guest: Member) => show(guest), showAgain: show, changePassword, keepRecipient, endSession },
-    ...{ keepMailWishes: mail.keep, testMail: mail.test },
   }
 }
 

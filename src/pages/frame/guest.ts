@@ -57,7 +57,7 @@ export type Guest = {
   basePath: string
   brand: Brand
   /** Whether the operator allows hosts for webhooks. */
-  hasWebhooks: boolean
+  hasNotices: boolean
   /** Returns what to use instead of localhost; null if links work on other machines. */
   findElsewhere(): Elsewhere | null
   /** The cookie that remembers the requested language; null if the address requests no supported language. */
@@ -76,7 +76,7 @@ export type GuestOptions = {
   basePath: string
   /** Returns the current brand. Administrators can change it. */
   readBrand: () => Brand
-  hasWebhooks: boolean
+  hasNotices: boolean
   findElsewhere: FindElsewhere
   onError: (cause: unknown) => void
 }
@@ -84,7 +84,7 @@ export type GuestOptions = {
 export type GetGuest = ReturnType<typeof createGetGuest>
 
 export function createGetGuest(options: GuestOptions) {
-  const { findSession, countUnseen, basePath, readBrand, hasWebhooks, findElsewhere, onError } = options
+  const { findSession, countUnseen, basePath, readBrand, hasNotices, findElsewhere, onError } = options
 
   /** Returns a guest; a promise only if the browser sent a session. */
   function getGuest(exchange: Exchange): Guest | Promise<Guest> {
@@ -121,7 +121,7 @@ export function createGetGuest(options: GuestOptions) {
       path: publicPath(exchange.path),
       basePath,
       brand: readBrand(),
-      hasWebhooks,
+      hasNotices,
       findElsewhere: () => findElsewhere(exchange),
       languageCookie: isAsked ? cookieOf(place, { name: 'language', value: language }) : null,
     }

@@ -7,6 +7,7 @@ ALTER TABLE pushes ADD COLUMN is_new boolean NOT NULL DEFAULT false;
 ALTER TABLE push_labels ADD COLUMN read_at bigint;
 ALTER TABLE push_labels ADD COLUMN request_id bigint;
 ALTER TABLE push_labels ADD COLUMN names_recipient boolean NOT NULL DEFAULT false;
+ALTER TABLE webhooks ADD COLUMN last_failure bigint;
 ALTER TABLE requests ADD COLUMN shows_sender boolean NOT NULL DEFAULT false;
 
 -- What arrived before counts as read.

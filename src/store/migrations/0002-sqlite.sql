@@ -7,6 +7,7 @@ ALTER TABLE pushes ADD COLUMN is_new INTEGER NOT NULL DEFAULT false CHECK (is_ne
 ALTER TABLE push_labels ADD COLUMN read_at INTEGER;
 ALTER TABLE push_labels ADD COLUMN request_id INTEGER;
 ALTER TABLE push_labels ADD COLUMN names_recipient INTEGER NOT NULL DEFAULT false CHECK (names_recipient IN (0, 1));
+ALTER TABLE webhooks ADD COLUMN last_failure INTEGER;
 ALTER TABLE requests ADD COLUMN shows_sender INTEGER NOT NULL DEFAULT false CHECK (shows_sender IN (0, 1));
 
 -- What arrived before counts as read.

@@ -190,8 +190,10 @@ export function describeOutbox(open: OpenEngine): void {
       lastError: 'refused',
       lastDelivery: null,
     })
+    expect((await opened.store.webhooks.findWebhook(id))?.lastFailure).toBe(opened.clock.now())
     opened.clock.advance(MINUTE)
     await settle(await taken(), DELIVERED)
+    expect(await opened.store.outbox.countOf(ann)).toEqual({ waiting: 0, failed: 0 })
     expect(await opened.store.webhooks.listWebhooks(ann)).toMatchObject([
       { lastError: null, lastDelivery: opened.clock.now(), waiting: 0, failed: 0 },
     ])

@@ -108,7 +108,7 @@ const TABLE: Table = {
   webhooks: {
     listWebhooks: always((s) => s.webhooks.listWebhooks(ID)),
     findWebhook: { ended: (s) => s.webhooks.findWebhook(GONE), live: (s) => s.webhooks.findWebhook(ID) },
-    ...writes('addWebhook', 'removeWebhook', 'noteTest'),
+    ...writes('addWebhook', 'changeEvents', 'removeWebhook', 'noteTest'),
   },
   accounts: {
     findAccount: always((s) => s.accounts.findAccount('ann@example.org')),
