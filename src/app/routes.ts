@@ -9,7 +9,7 @@ import { answerJson, answerText } from '../http/answers.ts'
 import type { PresentError } from '../http/door/errors.ts'
 import { createRouter, open, type Route, routesOf } from '../http/door/router.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
-import { FILES } from '../http/urls.ts'
+import { type Endpoint, FILES } from '../http/urls.ts'
 import type { Authority } from '../lan/certificate.ts'
 import type { Appearances } from '../operating/appearance.ts'
 import type { LookAtHealth } from '../operating/health.ts'
@@ -57,6 +57,8 @@ type RoutesOptions = ServedParts & {
   presentError: PresentError
   answerReady: Route['answer']
   answerManifest: Route['answer']
+  /** The only URLs of this door; all without it. */
+  known?: readonly Endpoint[] | undefined
 }
 
 /** The Robots Exclusion Protocol (RFC 9309). Pages repeat it for robots that follow a link. */
@@ -79,6 +81,7 @@ export function createRoutes(options: RoutesOptions) {
     onError: noteFailure(log, 'could not record the last use of an API token'),
   })
   return createRouter({
+    only: options.known,
     routes: [
       ...createApiRoutes({
         ...sharing,

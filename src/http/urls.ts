@@ -273,6 +273,34 @@ export function moved(to: Redirect['to'], ...from: (string | Endpoint)[]): Redir
   return paths.map((path) => ({ method: 'GET', path, guard: 'open', to }))
 }
 
+const TO_SECRET_LINKS = [PAGES.receive, PAGES.receiveStep].map((page) => page.href({ url_token: '-' }))
+/** Links with another letter or a language in front. `/p/…/passphrase` is only a page on the way. */
+const OLDER_LINK = /^\/(?:[fr]|:locale\/[pfr])\//
+
+/** The URLs of --receive-listen, one by one. Every other path and method is 404 there. */
+export const RECIPIENT_URLS: readonly Endpoint[] = [
+  PAGES.receive,
+  PAGES.reveal,
+  PAGES.receiveStep,
+  PAGES.expire,
+  PAGES.answer,
+  PAGES.submitAnswer,
+  ...MOVED.filter(({ path, to }) => OLDER_LINK.test(path) && TO_SECRET_LINKS.includes(to('-'))),
+
+  API.retrieve,
+  API.preview,
+  API.expire,
+  API.answer,
+
+  FILES.download,
+  FILES.asset,
+  FILES.favicon,
+  FILES.touchIcon,
+  FILES.manifest,
+  FILES.robots,
+  FILES.up,
+]
+
 /**
  * Paths that are exempt from rate limits, load shedding and the check of the Host, because clients ask for
  * the version first.
@@ -303,11 +331,11 @@ export function secretHref({ push, urlToken }: SecretAddress): string {
 }
 
 /** Returns the link of a request, for the person who has the secret. */
-export function requestLink(urlToken: string, baseUrl: string): string {
-  return `${baseUrl}${PAGES.answer.href({ url_token: urlToken })}`
+export function requestLink(urlToken: string, linkBase: string): string {
+  return `${linkBase}${PAGES.answer.href({ url_token: urlToken })}`
 }
 
 /** Returns the secret link, for the recipient. */
-export function secretLink(addressed: SecretAddress, baseUrl: string): string {
-  return `${baseUrl}${secretHref(addressed)}`
+export function secretLink(addressed: SecretAddress, linkBase: string): string {
+  return `${linkBase}${secretHref(addressed)}`
 }

@@ -35,6 +35,8 @@ test('without anything given, every setting has its default', () => {
     host: 'localhost',
     port: 5100,
     baseUrl: null,
+    receiveListen: null,
+    receiveUrl: null,
     keyFile: null,
     filesUrl: null,
     s3AccessKeyId: null,

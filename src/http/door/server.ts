@@ -39,6 +39,10 @@ export type FrontDoorOptions = {
   logRequest: LogRequest
   /** Whether TLS ends in this process. */
   isTls: boolean
+  /** The value of --receive-url; null without it. */
+  receiveUrl: string | null
+  /** Whether this is the door of --receive-listen. */
+  isOutside: boolean
 }
 
 /** Answers one request. `peer`: the address of its socket; `stayOpen` extends its idle timeout. */
@@ -55,11 +59,13 @@ async function headersAlone(response: Response): Promise<Response> {
 
 export function createFrontDoor(options: FrontDoorOptions): Handle {
   const { answerRoute, readForwarded, hostRules, cors, limitRate, limitOtherSites } = options
-  const { bodyRoom, presentError, secure, newRequestId, logRequest, isTls } = options
+  const { bodyRoom, presentError, secure, newRequestId, logRequest, isTls, receiveUrl, isOutside } = options
   const refusalOfSite = createRefusalOfSite({
     isOwnOrigin: hostRules.isOwnOrigin,
     isListed: cors.isListed,
   })
+
+  const isExempt = (path: string) => !isOutside && EXEMPT_PATHS.has(path)
 
   /**
    * Throws for another site, for too many requests and for a foreign Host. Returns a promise only if it must
@@ -71,13 +77,13 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     if (refusal !== null) return refuse(refusal, exchange)
     const preflight = cors.answerPreflight(request, path)
     if (preflight !== null) return preflight
-    const limited = EXEMPT_PATHS.has(path) ? null : limitRate(clientAddress)
+    const limited = isExempt(path) ? null : limitRate(clientAddress)
     return limited === null ? answerByRoute(exchange) : limited.then(() => answerByRoute(exchange))
   }
 
   /** Counts against a separate limit, so that other sites cannot use up that of the person at the browser. */
   async function refuse(refusal: DomainError, { path, clientAddress }: Exchange): Promise<never> {
-    if (!EXEMPT_PATHS.has(path)) await limitOtherSites(clientAddress)
+    if (!isExempt(path)) await limitOtherSites(clientAddress)
     throw refusal
   }
 
@@ -94,13 +100,16 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     const forwarded = readForwarded(peer, headers)
     const scheme = forwarded.scheme ?? (isTls ? 'https' : null)
     const host = readHost(forwarded.host ?? headers.get('host'))
+    const baseUrl = hostRules.baseUrlFor({ scheme, host })
     const exchange: Exchange = {
       request,
       path: canonicalPath(pathOf(request.url), hostRules.basePath),
       isHead: request.method === 'HEAD',
       requestId: newRequestId(),
       route: '-',
-      baseUrl: hostRules.baseUrlFor({ scheme, host }),
+      baseUrl,
+      linkBase: receiveUrl ?? baseUrl,
+      isOutside,
       host,
       scheme,
       clientAddress: forwarded.address,

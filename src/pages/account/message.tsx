@@ -80,7 +80,7 @@ function TemplateForm({ guest, field }: { guest: Member; field: ReturnType<Field
 function Preview({ guest, template, now }: { guest: Member; template: string; now: number }) {
   const { words, exchange } = guest
   const facts = {
-    link: secretLink(EXAMPLE, exchange.baseUrl),
+    link: secretLink(EXAMPLE, exchange.linkBase),
     expires: words.moment(now + 7 * DAY),
     views: words.say('views', { n: 5 }),
     name: 'Anna',

@@ -88,6 +88,7 @@ export function createGetGuest(options: GuestOptions) {
 
   /** Returns a guest; a promise only if the browser sent a session. */
   function getGuest(exchange: Exchange): Guest | Promise<Guest> {
+    if (exchange.isOutside) return describe(exchange, null)
     const sessionToken = cookieIn({ exchange, basePath }, 'session')
     if (sessionToken === null) return describe(exchange, null)
     return findMember(exchange, sessionToken)
@@ -122,7 +123,7 @@ export function createGetGuest(options: GuestOptions) {
       basePath,
       brand: readBrand(),
       hasNotices,
-      findElsewhere: () => findElsewhere(exchange),
+      findElsewhere: () => (exchange.isOutside ? null : findElsewhere(exchange)),
       languageCookie: isAsked ? cookieOf(place, { name: 'language', value: language }) : null,
     }
   }
@@ -130,7 +131,7 @@ export function createGetGuest(options: GuestOptions) {
   /** Returns a guest without looking up a session, so it cannot fail. */
   getGuest.stranger = (exchange: Exchange): Guest => ({
     ...describe(exchange, null),
-    isUnknown: cookieIn({ exchange, basePath }, 'session') !== null,
+    isUnknown: !exchange.isOutside && cookieIn({ exchange, basePath }, 'session') !== null,
   })
   return getGuest
 }

@@ -104,7 +104,7 @@ function CopyLink({ guest: { words, exchange }, listed }: { guest: Member; liste
   return (
     <CopyButton
       target=""
-      text={secretLink(listed, exchange.baseUrl)}
+      text={secretLink(listed, exchange.linkBase)}
       words={words}
       look="bare square"
       label={label}

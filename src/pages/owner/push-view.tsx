@@ -151,8 +151,8 @@ function Link({ guest, owned }: Props) {
     <>
       {owned.push.keyCheck === null ? (
         <>
-          <LocalhostNotice guest={guest} path={share} />
-          <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.baseUrl)}>
+          {exchange.linkBase === exchange.baseUrl && <LocalhostNotice guest={guest} path={share} />}
+          <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.linkBase)}>
             <CopyButton target="link" words={words} look={isLocked(owned.push) ? 'quiet' : 'primary'} />
           </LinkBox>
         </>

@@ -167,8 +167,12 @@ type ReceiveFormProps = {
 function ReceiveForm(props: ReceiveFormProps) {
   const { guest, push, urlToken, nonce, problem, isOwner = false, saysCost = false, scripts } = props
   const { say } = guest
+  // The listener for recipients knows one path for the button.
+  const action = guest.exchange.isOutside
+    ? PAGES.reveal.href({ url_token: urlToken })
+    : secretHref({ push, urlToken })
   const form = (
-    <PostForm guest={guest} action={secretHref({ push, urlToken })} hidden={{ nonce }} isOnce>
+    <PostForm guest={guest} action={action} hidden={{ nonce }} isOnce>
       {push.retrievalStep && !isOwner && !saysCost && viewsRemaining(push) > 1 && (
         <p>{say('receive_step')}</p>
       )}

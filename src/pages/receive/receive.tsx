@@ -169,7 +169,7 @@ export function createReceivePages(options: ReceivePageOptions) {
       <Revealed
         guest={guest}
         retrieval={retrieval}
-        sealedText={sealText(retrieval, shownTexts)}
+        sealedText={guest.exchange.isOutside ? null : sealText(retrieval, shownTexts)}
         expireNonce={canDelete ? nonces.issue(`expire/${urlToken}`) : null}
         scripts={scripts}
       />

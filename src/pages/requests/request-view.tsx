@@ -141,7 +141,7 @@ function Answer({ guest, answer, now }: { guest: Member; answer: OverviewPush; n
 
 function Link({ guest, own }: Pick<Props, 'guest' | 'own'>) {
   const { words, say } = guest
-  const link = requestLink(own.urlToken, guest.exchange.baseUrl)
+  const link = requestLink(own.urlToken, guest.exchange.linkBase)
   const until = <Moment at={own.request.expiresAt} words={words} />
   const message = requestMessage({ own, link, words })
   return (

@@ -45,6 +45,7 @@ export function createCreatedPage(options: CreatedPageOptions) {
     const { push } = addressed
     const { account } = guest.viewer
     const { say, number } = guest.words
+    const { exchange } = guest
     const time = now()
     const isOwn = isOwner(push, account)
     if (push.ownerId !== null && (await pushes.isAnswer(url_token, guest.viewer)))
@@ -68,12 +69,12 @@ export function createCreatedPage(options: CreatedPageOptions) {
         {isSent && (
           <Opened guest={guest} push={push} urlToken={url_token} mark={senders.seal(url_token)} now={time} />
         )}
-        <LocalhostNotice guest={guest} path={guest.path} />
+        {exchange.linkBase === exchange.baseUrl && <LocalhostNotice guest={guest} path={guest.path} />}
         <WithKey guest={guest} push={push} scripts={sealingScripts}>
           <Live
             guest={guest}
             {...addressed}
-            link={secretLink(addressed, guest.exchange.baseUrl)}
+            link={secretLink(addressed, exchange.linkBase)}
             template={await preferences.findTemplate(account)}
             name={owned?.namesRecipient ? owned.name : ''}
             sender={isOwn && push.showsSender && limits.showSender ? (account?.email ?? null) : null}
