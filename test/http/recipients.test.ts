@@ -12,8 +12,10 @@ import {
 } from '../../src/http/urls.ts'
 import { type Api, PUSHES, type PushBody, startApi, type Wire } from '../support/api.ts'
 import { configOf, type Init } from '../support/instance.ts'
+import { startMailServer } from '../support/mail-server.ts'
 import { formOf } from '../support/page-facts.ts'
 import { createPeople, type Person } from '../support/people.ts'
+import { waitUntil } from '../support/waiting.ts'
 
 const { p, f, r } = PREVIOUS_FAMILIES
 const ALL: readonly Endpoint[] = [API, PREVIOUS_API, p, f, r, PAGES, FILES]
@@ -250,4 +252,19 @@ describe('a start is refused', () => {
   test('never on an address of the network with another port', () => {
     expect(given('192.0.2.1:5200')).toBeNull()
   })
+})
+
+test('mails lead recipients to the URL for them', async () => {
+  const server = await startMailServer()
+  const mailing = await startApi({ flags: { ...FLAGS, 'smtp-url': server.url } })
+  try {
+    const owner = await mailing.addAccount('bob@example.org')
+    const { html_url } = await mailing.create({ notify_emails_to: 'cleo@example.org' }, { token: owner })
+    await waitUntil(() => server.mails.length > 0)
+    expect(html_url).toStartWith(`${OUTSIDE}/box/p/`)
+    expect(server.mails[0]?.text).toContain(`${OUTSIDE}/box/p/`)
+  } finally {
+    await mailing.close()
+    await server.stop()
+  }
 })
