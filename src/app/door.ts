@@ -138,7 +138,7 @@ function createSide(shared: SharedParts, side: SideOptions) {
   }
 }
 
-/** Makes the door of --receive-listen, which knows one name, no origins but its own, and what recipients need. */
+/** Makes the door of --receive-listen, which knows one name, one origin and what recipients need. */
 function createOutsideDoor(shared: SharedParts, receiveUrl: string) {
   const { config, services } = shared
   const { pushes, requests } = services.forRecipients ?? { ...services.sharing, ...services }

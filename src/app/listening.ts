@@ -1,5 +1,5 @@
-// Opens the sockets of a server: the main one, plain http beside TLS, and those for recipients and metrics. Announces its
-// name on the local network.
+// Opens the sockets of a server: the main one, plain http beside TLS, and those for recipients and metrics.
+// Announces its name on the local network.
 
 import { type Binding, listen, type Network } from '../http/door/listener.ts'
 import { type ServerUrls, urlsOf } from '../http/door/reachable.ts'

@@ -20,7 +20,7 @@ function asksForBackups(config: Config): boolean {
   return backupEvery !== DAY || backupKeep !== 7 || backupRecipients.length > 0
 }
 
-/** Whether an address with its port may collide with --host and a port. Only two addresses can share a port. */
+/** Whether two listeners may collide. Only two different addresses can share a port. */
 function collides(listen: string | null, { host, port }: { host: string; port: number | null }): boolean {
   const { address, port: own } = placeOf(listen)
   if (!port || own !== port || host.startsWith('unix:')) return false

@@ -17,7 +17,7 @@ export type Exchange = {
   baseUrl: string
   /** The start of links for recipients: --receive-url, or else the same. */
   linkBase: string
-  /** Whether the request came by --receive-listen, where sessions, API tokens and loopback count for nothing. */
+  /** Whether the request came by --receive-listen, which ignores sessions and API tokens. */
   isOutside: boolean
   /** The host that the client asked for: from the Host header, or from a trusted proxy. */
   host: string | null

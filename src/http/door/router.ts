@@ -45,7 +45,7 @@ export function routesOf<Urls extends Record<keyof Urls, Endpoint>>(
 
 export type RouterOptions = {
   routes: readonly Route[]
-  /** The only URLs that exist here: the others are 404 instead of answered, wrong methods too. All without it. */
+  /** The only URLs that exist here. All else is 404, wrong methods too. Without it, all routes exist. */
   only?: readonly Endpoint[] | undefined
   presentError: PresentError
 }
