@@ -17,7 +17,7 @@ export type HostRules = ReturnType<typeof createHostRules>
 /** Rules that know one URL, that of --receive-url: no loopback, local or other name. */
 export function createStrictHostRules(url: string): HostRules {
   const { protocol, hostname, origin, pathname } = new URL(url)
-  const basePath = pathname.replace(/\/+$/, '')
+  const basePath = pathname.replace(/(?<!\/)\/+$/, '')
   return {
     check: (host) => {
       const name = host === null ? null : nameOf(host)
