@@ -141,6 +141,7 @@ export function createOutbox({ steps: { read, write }, trusted }: Pick<Parts, 's
      * meanwhile.
      */
     settleTry: (message: DueMessage, error: DeliveryFailure | null) => write(() => settleTry(message, error)),
+    /** Counts the mails of an account. The list of webhooks counts their messages. */
     async countOf(accountId: number): Promise<OutboxCounts> {
       const counts = await read(() => first(COUNT_OF, accountId))
       return { waiting: counts?.waiting ?? 0, failed: counts?.failed ?? 0 }
