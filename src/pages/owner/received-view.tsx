@@ -47,12 +47,12 @@ export function ReadForm({ guest, owned, isLive }: ReadFormProps) {
   const { say } = guest
   if (!isLive) return <p>{say('received_gone')}</p>
   return (
-    <>
+    <div class="actions">
       <PostForm guest={guest} action={PAGES.readAnswer.href({ url_token: owned.urlToken })}>
         <Submit look="primary large">{say('received_read')}</Submit>
       </PostForm>
       <PassOn guest={guest} owned={owned} />
-    </>
+    </div>
   )
 }
 
@@ -60,25 +60,23 @@ type AnswerProps = { guest: Member; owned: PushDetails; content: ReadContent }
 
 /** The content of an answer. */
 export function Answer({ guest, owned, content: { view, ...sealing } }: AnswerProps) {
+  const isOfFiles = view.files.length > 0
   return (
     <div class="card">
       <RevealedContent guest={guest} retrieval={view} {...sealing} isAnswer />
-      <div class="assurances unprinted">
-        <PassOn guest={guest} owned={owned} />
-      </div>
+      {view.push.encryptedBy === null && (
+        <div class="assurances unprinted">
+          <PassOn guest={guest} owned={owned} />
+          <p class="hint">{guest.say(isOfFiles ? 'received_pass_on_files' : 'received_pass_on_hint')}</p>
+        </div>
+      )}
     </div>
   )
 }
 
 /** Begins a new secret. The text of an encrypted answer would be of use to nobody else. */
 function PassOn({ guest, owned: { push, urlToken } }: Omit<AnswerProps, 'content'>) {
-  const { say } = guest
   if (push.encryptedBy !== null) return null
   const action = PAGES.passOn.href({ url_token: urlToken })
-  return (
-    <>
-      <ButtonForm guest={guest} action={action} label={say('received_pass_on')} />
-      <p class="hint">{say(push.kind === 'file' ? 'received_pass_on_files' : 'received_pass_on_hint')}</p>
-    </>
-  )
+  return <ButtonForm guest={guest} action={action} label={guest.say('received_pass_on')} />
 }
