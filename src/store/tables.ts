@@ -173,6 +173,8 @@ export const preferences = sqliteTable('preferences', {
   mailLanguage: text('mail_language', { check: 'length(mail_language) = 2' }).$type<Language>(),
   /** Whether the form begins with encryption in the browser. */
   endToEnd: flag('end_to_end'),
+  /** The message for the links of requests, as `template`. */
+  askTemplate: text('ask_template', { check: "ask_template <> ''" }),
 })
 
 /** `name`, `message`, `urlToken` and `verifier` are sealed. */

@@ -182,6 +182,21 @@ describe('the page of a request', () => {
     expect(textsIn(text, '#opened')[0]).toMatch(/0 of 1.*Nothing has arrived yet.*7 days left/s)
   })
 
+  test('has the message of the account for requests, which leaves that for secrets alone', async () => {
+    const { owner, page } = await ask()
+    const { headers } = await owner.post('/account/message', { for: 'ask', message: 'Here: {link} {name}' })
+    expect(headers.get('location')).toBe('/account/message?for=ask&done=saved')
+    const messageOn = async (path: string) => textsIn((await owner.get(path)).text, '#message')[0]
+    expect(await messageOn(page)).toMatch(/^The password\n\nHere: http:\S+\/q\/\w{26}$/)
+    expect((await owner.get(page)).text).toContain('href="/account/message?for=ask">Change your template')
+    expect(await messageOn('/account/message?for=ask')).toBe('Here: {link} {name}')
+    expect(await messageOn('/account/message')).toContain('I am sharing something with you')
+    const refused = await owner.post('/account/message', { for: 'ask', message: 'no link' })
+    expect([refused.status, textsIn(refused.text, '#message')[0]]).toEqual([422, 'no link'])
+    await owner.post('/account/message', { for: 'ask', message: '' })
+    expect(await messageOn(page)).toContain('Please send this to me here')
+  })
+
   test('shows each answer with a button that reads it; polling it does not extend a session', async () => {
     const { owner, request, page } = await receive({ name: 'Router', max_answers: 3 })
     const look = { headers: { 'oncebox-look': '1' } }

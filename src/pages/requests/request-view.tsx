@@ -27,6 +27,8 @@ type Props = {
   answers: readonly OverviewPush[]
   now: number
   scripts: SealingScripts
+  /** The account's own message for requests. */
+  template: string | null
 }
 
 export function RequestView(props: Props) {
@@ -53,7 +55,7 @@ export function RequestView(props: Props) {
       <Asked own={own} isTitled={!isReady && own.name === ''} />
       {own.isOver && !isAnswered(own) && <Notice kind="plain">{say('request_is_over')}</Notice>}
       <Arrived {...props} />
-      {!own.isOver && <Link guest={guest} own={own} />}
+      {!own.isOver && <Link {...props} />}
       {!own.isOver && own.request.recipient !== null && (
         <OwnKey
           {...{ scripts, words: guest.words, recipient: own.request.recipient }}
@@ -139,11 +141,11 @@ function Answer({ guest, answer, now }: { guest: Member; answer: OverviewPush; n
   )
 }
 
-function Link({ guest, own }: Pick<Props, 'guest' | 'own'>) {
+function Link({ guest, own, template }: Props) {
   const { words, say } = guest
   const link = requestLink(own.urlToken, guest.exchange.linkBase)
   const until = <Moment at={own.request.expiresAt} words={words} />
-  const message = requestMessage({ own, link, words })
+  const message = requestMessage({ template, own, link, words })
   return (
     <>
       <LocalhostNotice guest={guest} path={guest.path} />
@@ -162,7 +164,7 @@ function Link({ guest, own }: Pick<Props, 'guest' | 'own'>) {
         </div>
         <QrCode text={link} label={say('created_qr')} />
       </div>
-      <Message guest={guest} message={message} isOwn={false} />
+      <Message guest={guest} message={message} edit="?for=ask" />
     </>
   )
 }

@@ -1,5 +1,6 @@
 // The pages of an account's requests: asks another person for a secret, lists the requests, closes them.
 
+import type { AccountPreferences } from '../../accounts/preferences.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import type { Now } from '../../domain/time.ts'
 import { createParseRequest } from '../../http/intake/request-input.ts'
@@ -20,6 +21,7 @@ export type RequestPagesOptions = {
   answer: AnswerGuest
   requests: Pick<Requests, 'create' | 'list' | 'get' | 'close' | 'findRecipient'>
   pushes: Pick<Pushes, 'listAnswers'>
+  preferences: Pick<AccountPreferences, 'findTemplate'>
   createScripts: Pick<CreateScripts, 'wordlist'>
   limits: PushLimits
   sealingScripts: SealingScripts
@@ -27,7 +29,16 @@ export type RequestPagesOptions = {
 }
 
 export function createRequestPages(options: RequestPagesOptions) {
-  const { answer, requests, pushes, createScripts, sealingScripts: scripts, limits, now } = options
+  const {
+    answer,
+    requests,
+    pushes,
+    preferences,
+    createScripts,
+    sealingScripts: scripts,
+    limits,
+    now,
+  } = options
   const parse = createParseRequest(limits)
 
   async function showAll(guest: Member, refused: RefusedForm | null = null) {
@@ -59,9 +70,10 @@ export function createRequestPages(options: RequestPagesOptions) {
     const own = await requests.get(guest.account, url_token)
     const { id, answers: n } = own.request
     const answers = n === 0 ? [] : await pushes.listAnswers({ id, urlToken: url_token }, guest.account)
+    const template = await preferences.findTemplate(guest.account, 'ask')
     const name = nameOfRequest(own, guest.words)
     const title = n === 0 ? name : `(${guest.words.number(n)}) ${name}`
-    return answer(<RequestView {...{ guest, own, answers, scripts }} now={now()} />, {
+    return answer(<RequestView {...{ guest, own, answers, scripts, template }} now={now()} />, {
       guest,
       title,
       script: 'handover',

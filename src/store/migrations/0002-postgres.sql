@@ -14,3 +14,4 @@ ALTER TABLE requests ADD COLUMN shows_sender boolean NOT NULL DEFAULT false;
 UPDATE push_labels SET read_at = 0 WHERE request IS NOT NULL;
 
 ALTER TABLE preferences ADD COLUMN end_to_end boolean;
+ALTER TABLE preferences ADD COLUMN ask_template text COLLATE "C" CHECK (ask_template <> '');

@@ -14,3 +14,4 @@ ALTER TABLE requests ADD COLUMN shows_sender INTEGER NOT NULL DEFAULT false CHEC
 UPDATE push_labels SET read_at = 0 WHERE request IS NOT NULL;
 
 ALTER TABLE preferences ADD COLUMN end_to_end INTEGER CHECK (end_to_end IN (0, 1));
+ALTER TABLE preferences ADD COLUMN ask_template TEXT CHECK (ask_template <> '');
