@@ -63,6 +63,21 @@ describe('the command', () => {
     expect((await exec(flags, 'echo $X $Y $Z', env)).out).toBe('one two one\n')
   })
 
+  test('gets what is end-to-end by the key in its link, and nothing without it', async () => {
+    writeFileSync(path('key.bin'), Buffer.from([0, 255, 10]))
+    const env = {
+      TEXT: await create('sealed', '--end-to-end'),
+      FILE: await push(signedIn(), '--file', path('key.bin'), '--end-to-end', '--views', '1'),
+    }
+    const cut = { ...env, TEXT: env.TEXT.slice(0, -1) }
+    const flags = ['--env', 'X=@env:TEXT', '--file', 'F=@env:FILE']
+    const refused = await exec(flags, 'echo ran', cut)
+    expect([refused.code, refused.out]).toEqual([125, null])
+    expect(refused.said).toContain('X: The link holds no whole key')
+    expect(refused.said).toContain('No view was spent')
+    expect((await exec(flags, 'echo $X; od -An -tx1 "$F"', env)).out).toBe('sealed\n 00 ff 0a\n')
+  })
+
   test('gets the content of a push of a single file', async () => {
     writeFileSync(path('key.bin'), Buffer.from([0, 255, 10]))
     const LINK = await push(signedIn(), '--file', path('key.bin'))
