@@ -55,7 +55,8 @@ export type PushToStore = {
 /** The outcome of a visit; null when the push was purged meanwhile. */
 export type Visited<Outcome> = { outcome: Outcome; push: StoredPush } | null
 
-export type VisitToPush = { id: number; visit: Visit }
+/** `by`: the account that asks, if any. */
+export type VisitToPush = { id: number; visit: Visit; by?: number | null }
 
 /** `labels` contains only those that change. */
 export type EditToPush = VisitToPush & {

@@ -3,6 +3,7 @@
 
 import { hashAddress } from '../crypto/digest.ts'
 import { DomainError } from '../domain/errors.ts'
+import { TRIES_APART } from '../domain/events.ts'
 import type { PageNonce } from '../domain/page-nonce.ts'
 import { HOUR, MINUTE } from '../domain/time.ts'
 import type { Budget, BudgetAttempt, BudgetDecision, BudgetState } from './shared-contract.ts'
@@ -37,6 +38,11 @@ const GIVE_BACK = statement(
 )
 const insert = insertUnlessThere(spentPoints)
 const IS_SPENT = statement('SELECT 1 FROM spent_points WHERE name = $1')
+const NOTE_TRY = statement(
+  `INSERT INTO spent_points (name, points, until) VALUES ($1, 1, $2)
+  ON CONFLICT (name) DO UPDATE SET until = excluded.until
+  WHERE spent_points.until <= $3 OR spent_points.until > $4 RETURNING 1 AS one`,
+)
 const REMOVE_LAPSED = statement<{ name: string }>(
   `DELETE FROM spent_points WHERE name IN (SELECT name FROM spent_points WHERE until <= $1 ORDER BY until LIMIT ${SOME})
     RETURNING name`,
@@ -157,6 +163,14 @@ const nameOf = (nonce: string) => `nonce ${nonce}`
 export function* spendNonce({ text, lapsesAt }: PageNonce): Step<void> {
   if ((yield* insert({ name: nameOf(text), points: 1, until: lapsesAt })) === null)
     throw new DomainError('conflict', 'This form was sent before.')
+}
+
+/**
+ * Notes a try on a push that has ended. Returns whether it is the first of its window. Call it under the lock
+ * of the push.
+ */
+export function isFirstTry(pushId: number, now: number): Step<boolean> {
+  return has(NOTE_TRY, `tried ${pushId}`, now + TRIES_APART, now, now + TRIES_APART + CLOCK_SLACK)
 }
 
 /**

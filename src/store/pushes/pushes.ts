@@ -101,7 +101,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
   /** Claims a view of a locked push. The owner's look counts no view, spends no nonce and reads an answer. */
   function* claimLocked(
     before: StoredPush,
-    asked: Pick<Claim, 'visit' | 'lookBy' | 'nonce'>,
+    asked: Pick<Claim, 'visit' | 'lookBy' | 'nonce' | 'by'>,
   ): Step<ClaimResult> {
     const { outcome, change } = decideClaim(before, asked, timeOf(before))
     if (asked.nonce && change?.entry?.kind === 'view') yield* spendNonce(asked.nonce)

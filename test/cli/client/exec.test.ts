@@ -235,6 +235,15 @@ test('a link that is lost between check and opening ends it, and what was spent 
   expect(said).not.toContain('bbbbbbbb')
 })
 
+test('a link that somebody else has opened gives 123, and its owner hears of it', async () => {
+  const LINK = await push(signedIn({ input: 'x' }), '--views', '1')
+  await get(LINK)
+  expect((await exec(['--env', 'A=@env:LINK'], 'true', { LINK })).code).toBe(123)
+  const headers = { authorization: `Bearer ${place.token}` }
+  const { events } = await (await fetch(`${place.server.url}/api/oncebox/events`, { headers })).json()
+  expect(events.at(-1).type).toBe('push.tried_after_end')
+})
+
 test('--verbose tells the steps before a failure, and nothing otherwise', async () => {
   const LINK = await create('x')
   expect((await exec(['--verbose', '--env', 'A=@env:LINK'], 'true', { LINK })).said).toBe('')
