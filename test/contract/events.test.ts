@@ -74,7 +74,7 @@ test('every way in which a push ends or is locked has its event type', async () 
 describe('a try on a push that has ended', () => {
   const tried = async () => (await typesAfter(0)).filter((type) => type === 'push.tried_after_end').length
 
-  test.each(['used up', 'deleted', 'out of time'])('(%s) is told once an hour', async (end) => {
+  test.each(['used up', 'deleted', 'out of time'])('(%s) is reported once an hour', async (end) => {
     const { url_token } = await api.create({ expire_after_views: 1, expire_after_days: 1 }, { token: ann })
     if (end === 'used up') await api.retrieve(url_token)
     if (end === 'deleted') await api.expire(url_token, { token: ann })
@@ -91,7 +91,7 @@ describe('a try on a push that has ended', () => {
     expect(await tried()).toBe(2)
   })
 
-  test('is told for another push, and with a passphrase', async () => {
+  test('is reported for another push, and with a passphrase', async () => {
     for (const passphrase of [undefined, 'open sesame']) {
       const { url_token } = await api.create({ ...(passphrase && { passphrase }) }, { token: ann })
       await api.expire(url_token, { token: ann })
@@ -100,7 +100,7 @@ describe('a try on a push that has ended', () => {
     expect(await tried()).toBe(2)
   })
 
-  test('is told when the button of a page is pressed, and not when the page is looked at', async () => {
+  test('is reported when the button of a page is pressed, and not when the page is looked at', async () => {
     const { url_token } = await api.create({ expire_after_views: 1 }, { token: ann })
     const page = await (await api.fetch(`/p/${url_token}`)).text()
     await api.retrieve(url_token)
@@ -115,7 +115,7 @@ describe('a try on a push that has ended', () => {
     expect(await tried()).toBe(1)
   })
 
-  test('by its owner is not told, and neither is one on a push without an owner', async () => {
+  test('by its owner is not reported, and neither is one on a push without an owner', async () => {
     const owned = await api.create({ expire_after_views: 1 }, { token: ann })
     const anonymous = await api.create({ expire_after_views: 1 })
     for (const { url_token } of [owned, anonymous])
