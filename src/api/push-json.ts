@@ -62,6 +62,7 @@ export function presentCreated(created: CreatedPush, linkBase: string): AnswerBo
   return {
     ...presentListed(created, { linkBase, now: created.push.createdAt }),
     files: created.files.map(presentFile),
+    ...(created.code === null ? {} : { code: created.code }),
   }
 }
 

@@ -8,6 +8,7 @@ import { isUnseen } from '../domain/listing.ts'
 import { isExpired, isOwner, mayExpire, type Push } from '../domain/push.ts'
 import type { Store } from '../store/contract.ts'
 import type { StoredPush } from '../store/pushes-contract.ts'
+import { createCodes } from './codes.ts'
 import { createCreatePush } from './create-push.ts'
 import { openLabels, placeOfPush } from './labels.ts'
 import type { ShareOf, ShortTokens } from './limits.ts'
@@ -61,6 +62,7 @@ export function createPushes(options: PushesOptions) {
   const finder = createPushFinder({ store, keyring, shortTokens })
   const { getPush, getOwnPush } = finder
   const retrieve = createRetrieve({ ...options, finder })
+  const { findCode, checkCode } = createCodes({ store, finder })
 
   /** Checks that the link exists. Shows nothing, so it is never a view. */
   async function preview(urlToken: string, { visit }: Viewer): Promise<LinkedPush> {
@@ -136,6 +138,8 @@ export function createPushes(options: PushesOptions) {
     findToMail,
     create,
     preview,
+    findCode,
+    checkCode,
     retrieve,
     openLog,
     getOwned,

@@ -82,6 +82,9 @@ export type PlainClaim<T> = Omit<Claim, 'id'> & {
   open: (found: SealedPush) => T
 }
 
+/** A try of the code beside a link. `isRight` was decided with its salt, which this step does not read. */
+export type CodeTry = VisitToPush & { isRight: boolean }
+
 /** A used key with its sealed answer; times in milliseconds since 1970. */
 export type KeyToStore = { lookup: Buffer; lapsesAt: number; answer: Buffer }
 

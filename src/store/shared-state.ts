@@ -5,7 +5,8 @@ import { hashAddress } from '../crypto/digest.ts'
 import { DomainError } from '../domain/errors.ts'
 import { TRIES_APART } from '../domain/events.ts'
 import type { PageNonce } from '../domain/page-nonce.ts'
-import { HOUR, MINUTE } from '../domain/time.ts'
+import { codesAllowed } from '../domain/push.ts'
+import { DAY, HOUR, MINUTE } from '../domain/time.ts'
 import type { Budget, BudgetAttempt, BudgetDecision, BudgetState } from './shared-contract.ts'
 import { forSome, insertUnlessThere, type RowOf, select, statement } from './statements.ts'
 import { all, has, type Parts, run, type Step } from './steps.ts'
@@ -38,6 +39,12 @@ const GIVE_BACK = statement(
 )
 const insert = insertUnlessThere(spentPoints)
 const IS_SPENT = statement('SELECT 1 FROM spent_points WHERE name = $1')
+/** How long the number of wrong codes is remembered after the last one. */
+const CODES_KEPT_FOR = 90 * DAY
+const COUNT = statement(
+  `INSERT INTO spent_points (name, points, until) VALUES ($1, $2, $3)
+  ON CONFLICT (name) DO UPDATE SET points = excluded.points, until = excluded.until`,
+)
 const NOTE_TRY = statement(
   `INSERT INTO spent_points (name, points, until) VALUES ($1, 1, $2)
   ON CONFLICT (name) DO UPDATE SET until = excluded.until
@@ -171,6 +178,24 @@ export function* spendNonce({ text, lapsesAt }: PageNonce): Step<void> {
  */
 export function isFirstTry(pushId: number, now: number): Step<boolean> {
   return has(NOTE_TRY, `tried ${pushId}`, now + TRIES_APART, now, now + TRIES_APART + CLOCK_SLACK)
+}
+
+type CodeTry = { pushId: number; isRight: boolean; now: number }
+
+/**
+ * Counts a wrong code. Returns the milliseconds for which no code is accepted, 0 if this one was. Call it
+ * under the lock of the push.
+ */
+export function* tryCode({ pushId, isRight, now }: CodeTry): Step<number> {
+  const names = { minute: `code ${pushId}`, inAll: `codes ${pushId}` }
+  const rows = yield* SPENT(Object.values(names))
+  const minute = rows.find((row) => row.name === names.minute && isCurrent({ ...row, window: MINUTE }, now))
+  const { points: inAll } = rows.find(({ name }) => name === names.inAll) ?? { points: 0 }
+  if (minute !== undefined && minute.points >= codesAllowed(inAll)) return minute.until - now
+  if (isRight) return 0
+  yield* run(COUNT, names.minute, (minute?.points ?? 0) + 1, minute?.until ?? now + MINUTE)
+  yield* run(COUNT, names.inAll, inAll + 1, now + CODES_KEPT_FOR)
+  return 0
 }
 
 /**

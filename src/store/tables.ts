@@ -289,6 +289,7 @@ export const pushes = sqliteTable(
     keyCheck: text('key_check', { check: 'length(key_check) = 8' }),
     /** Whether its owner has not looked at it since it arrived or ended; false without an owner. */
     isNew: flag('is_new').notNull().default(false),
+    codeRequired: flag('code_required').notNull().default(false),
   },
   () => [rule('NOT (deleted OR lost) OR expired_on IS NOT NULL')],
 )

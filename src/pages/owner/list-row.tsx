@@ -116,6 +116,7 @@ const EXAMPLE: Push = {
   ...{ ...UNTOUCHED, views: 1, expireAfterViews: 5, expireAfterDays: 7, ownerId: null, kind: 'qr' as const },
   ...{ createdAt: 0, updatedAt: 0, expiresAt: 0, wrongTriesSince: 0, encryptedBy: null, keyCheck: null },
   ...{ deletableByViewer: true, retrievalStep: false, showsSender: false, passphraseRequired: false },
+  codeRequired: false,
 }
 
 /** The row of the example: it is no push and has no controls. */

@@ -4,6 +4,7 @@ import { isEndedByTries, isEndToEnd, type Push, viewsRemaining } from '../../dom
 import { PAGES, secretHref } from '../../http/urls.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import { Assurances, Contact, sayHost } from '../frame/brand.tsx'
+import { Input } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
 import { type Children, oncePerLanguage } from '../frame/html.ts'
 import { OpeningsLeft } from '../frame/openings.tsx'
@@ -109,12 +110,15 @@ export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
   )
 }
 
-/** Shows how long passphrases are refused. A script counts down. */
-export function Wait({ guest: { words }, seconds }: { guest: Guest; seconds: number }) {
-  const forms = JSON.stringify(words.forms('passphrase_locked'))
+type WaitProps = { guest: Guest; seconds: number; words?: 'passphrase_locked' | 'code_locked' }
+
+/** Shows how long passphrases or codes are refused. A script counts down. */
+export function Wait({ guest, seconds, words: key = 'passphrase_locked' }: WaitProps) {
+  const { words } = guest
+  const forms = JSON.stringify(words.forms(key))
   return (
     <span data-waits={seconds} data-forms={forms}>
-      {words.say('passphrase_locked', { n: seconds })}
+      {words.say(key, { n: seconds })}
     </span>
   )
 }
@@ -156,6 +160,7 @@ type ReceiveFormProps = {
   nonce: string
   /** The problem with the passphrase. */
   problem?: Children | undefined
+  codeProblem?: Children | undefined
   isOwner?: boolean
   /** Whether the page says that opening uses up a view, so that the form need not. */
   saysCost?: boolean
@@ -165,7 +170,17 @@ type ReceiveFormProps = {
 
 /** The form that opens the push. */
 function ReceiveForm(props: ReceiveFormProps) {
-  const { guest, push, urlToken, nonce, problem, isOwner = false, saysCost = false, scripts } = props
+  const {
+    guest,
+    push,
+    urlToken,
+    nonce,
+    problem,
+    codeProblem,
+    isOwner = false,
+    saysCost = false,
+    scripts,
+  } = props
   const { say } = guest
   // The listener for recipients knows one path for the button.
   const action = guest.exchange.isOutside
@@ -175,6 +190,19 @@ function ReceiveForm(props: ReceiveFormProps) {
     <PostForm guest={guest} action={action} hidden={{ nonce }} isOnce>
       {push.retrievalStep && !isOwner && !saysCost && viewsRemaining(push) > 1 && (
         <p>{say('receive_step')}</p>
+      )}
+      {push.codeRequired && !isOwner && (
+        <Input
+          id="code"
+          name="code"
+          label={say('code')}
+          hint={say('receive_code_hint')}
+          problem={codeProblem}
+          attributes={{
+            ...{ inputmode: 'numeric', maxlength: 2, dir: 'ltr', autocomplete: 'off', required: true },
+            autofocus: codeProblem !== undefined,
+          }}
+        />
       )}
       {push.passphraseRequired && (
         <PassphraseInput

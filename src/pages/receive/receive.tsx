@@ -7,6 +7,7 @@ import type { Now } from '../../domain/time.ts'
 import { answerAttachment, TEXT } from '../../http/answers.ts'
 import { createTurns } from '../../http/door/turns.ts'
 import { PAGES } from '../../http/urls.ts'
+import type { CodeRefusal } from '../../pushes/codes.ts'
 import type { PageSeals } from '../../pushes/page-seals.ts'
 import type { Pushes } from '../../pushes/pushes.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
@@ -22,7 +23,7 @@ import { createFindSender, type FindSenderOptions } from './sender.ts'
 
 export type ReceivePageOptions = FindSenderOptions & {
   answer: AnswerGuest
-  pushes: Pick<Pushes, 'preview' | 'isAnswer' | 'retrieve' | 'expire'>
+  pushes: Pick<Pushes, 'preview' | 'isAnswer' | 'checkCode' | 'retrieve' | 'expire'>
   nonces: PageSeals['nonces']
   shownTexts: PageSeals['shownTexts']
   sealingScripts: SealingScripts
@@ -30,7 +31,9 @@ export type ReceivePageOptions = FindSenderOptions & {
 }
 
 type ViewOptions = {
+  /** The problem with the passphrase, and with the code. */
   problem?: Children
+  codeProblem?: Children
   notice?: string
   saysCost?: boolean
   status?: number
@@ -78,7 +81,7 @@ export function createReceivePages(options: ReceivePageOptions) {
     shown: ViewOptions,
   ): Promise<Response> {
     if (push === null || isExpired(push, now())) return gone(guest, push)
-    const { problem, notice, saysCost = false, status = 200, headers = {} } = shown
+    const { problem, codeProblem, notice, saysCost = false, status = 200, headers = {} } = shown
     const isOwner = isOwnerOf(push, guest.viewer.account)
     if (isOwner && (await pushes.isAnswer(urlToken, guest.viewer)))
       return leadTo(guest, PAGES.push.href({ url_token: urlToken }))
@@ -89,7 +92,7 @@ export function createReceivePages(options: ReceivePageOptions) {
     const content = (
       <>
         <Receive
-          {...{ guest, push, urlToken, problem, notice, saysCost, isOwner, scripts }}
+          {...{ guest, push, urlToken, problem, codeProblem, notice, saysCost, isOwner, scripts }}
           sender={await findSender(push)}
           nonce={nonces.issue(urlToken)}
         />
@@ -128,12 +131,23 @@ export function createReceivePages(options: ReceivePageOptions) {
 
   async function open(guest: Guest, form: Form, { params, nonce }: Press): Promise<Response> {
     const { url_token = '' } = params
+    const refusal = await pushes.checkCode(url_token, form.text('code'), guest.viewer).catch(nullIfMissing)
+    if (refusal !== null) return presentRefusedCode(guest, params, refusal)
     const passphrase = form.text('passphrase') || null
     const { makeRoom } = guest.exchange
     const retrieval = await pushes
       .retrieve(url_token, { passphrase, viewer: guest.viewer, ownLook: true, nonce, makeRoom })
       .catch(nullIfMissing)
     return retrieval === null ? gone(guest, null) : present(guest, params, retrieval)
+  }
+
+  function presentRefusedCode(guest: Guest, params: Params, refusal: CodeRefusal): Promise<Response> {
+    const { problem } = refusal
+    if (problem !== 'code_locked')
+      return show(guest, params, { codeProblem: guest.say(problem), status: 422 })
+    const seconds = retrySeconds(refusal.lockedFor)
+    const codeProblem = <Wait guest={guest} seconds={seconds} words="code_locked" />
+    return show(guest, params, { codeProblem, status: 429, headers: { 'retry-after': String(seconds) } })
   }
 
   function present(guest: Guest, params: Params, retrieval: Retrieval): Response | Promise<Response> {

@@ -28,7 +28,7 @@ import { messageFor } from './message.ts'
 
 export type CreatedPageOptions = {
   answer: AnswerGuest
-  pushes: Pick<Pushes, 'preview' | 'isAnswer' | 'getOwned'>
+  pushes: Pick<Pushes, 'preview' | 'isAnswer' | 'getOwned' | 'findCode'>
   preferences: Pick<AccountPreferences, 'findTemplate'>
   nonces: PageSeals['nonces']
   senders: PageSeals['senders']
@@ -74,6 +74,7 @@ export function createCreatedPage(options: CreatedPageOptions) {
           <Live
             guest={guest}
             {...addressed}
+            code={isSent && push.codeRequired ? await pushes.findCode(url_token, guest.viewer) : null}
             link={secretLink(addressed, exchange.linkBase)}
             template={await preferences.findTemplate(account)}
             name={owned?.namesRecipient ? owned.name : ''}
@@ -170,13 +171,15 @@ function WithKey({ guest: { say }, push, scripts, children }: WithKeyProps) {
 
 type LiveProps = LinkedPush & {
   guest: Guest
+  /** The code beside the link, for its sender. */
+  code: string | null
   link: string
   template: string | null
   name: string
   sender: string | null
 }
 
-function Live({ guest, push, urlToken, link, template, name, sender }: LiveProps) {
+function Live({ guest, code, push, urlToken, link, template, name, sender }: LiveProps) {
   const { words, say } = guest
   const message = messageFor({ template, push, name, link, words })
   return (
@@ -187,6 +190,7 @@ function Live({ guest, push, urlToken, link, template, name, sender }: LiveProps
             <Ways guest={guest} message={message} hasPassphrase={push.passphraseRequired} />
           </LinkBox>
           <p class="lead">{until(push, words)}</p>
+          {code !== null && <p>{fillIn(say('created_code'), 'code', <strong>{code}</strong>)}</p>}
           {push.passphraseRequired && <p>{say('created_passphrase')}</p>}
         </div>
         {fitsQr(link) && <QrCode text={link} label={say('created_qr')} />}

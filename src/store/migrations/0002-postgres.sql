@@ -4,6 +4,7 @@
 ALTER TABLE pushes ADD COLUMN encrypted_by text COLLATE "C" CHECK (encrypted_by = 'sender' OR encrypted_by = 'server');
 ALTER TABLE pushes ADD COLUMN key_check text COLLATE "C" CHECK (length(key_check) = 8);
 ALTER TABLE pushes ADD COLUMN is_new boolean NOT NULL DEFAULT false;
+ALTER TABLE pushes ADD COLUMN code_required boolean NOT NULL DEFAULT false;
 ALTER TABLE push_labels ADD COLUMN read_at bigint;
 ALTER TABLE push_labels ADD COLUMN request_id bigint;
 ALTER TABLE push_labels ADD COLUMN names_recipient boolean NOT NULL DEFAULT false;

@@ -4,6 +4,7 @@
 ALTER TABLE pushes ADD COLUMN encrypted_by TEXT CHECK (encrypted_by = 'sender' OR encrypted_by = 'server');
 ALTER TABLE pushes ADD COLUMN key_check TEXT CHECK (length(key_check) = 8);
 ALTER TABLE pushes ADD COLUMN is_new INTEGER NOT NULL DEFAULT false CHECK (is_new IN (0, 1));
+ALTER TABLE pushes ADD COLUMN code_required INTEGER NOT NULL DEFAULT false CHECK (code_required IN (0, 1));
 ALTER TABLE push_labels ADD COLUMN read_at INTEGER;
 ALTER TABLE push_labels ADD COLUMN request_id INTEGER;
 ALTER TABLE push_labels ADD COLUMN names_recipient INTEGER NOT NULL DEFAULT false CHECK (names_recipient IN (0, 1));

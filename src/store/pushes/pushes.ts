@@ -20,6 +20,7 @@ import { enqueue } from '../notices/outbox.ts'
 import type {
   Claim,
   ClaimResult,
+  CodeTry,
   Edited,
   EditToPush,
   PlainClaim,
@@ -32,7 +33,7 @@ import type {
 } from '../pushes-contract.ts'
 import { takeAnswer } from '../requests.ts'
 import type { MailsOfPush, SealedMails } from '../sealed-contract.ts'
-import { spendNonce } from '../shared-state.ts'
+import { spendNonce, tryCode as takeCodeTry } from '../shared-state.ts'
 import { statement } from '../statements.ts'
 import { run, type Step, type Steps } from '../steps.ts'
 import { addShare, takeRoom } from './address-shares.ts'
@@ -143,6 +144,17 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return { outcome, push: yield* writeChange(refused, last, room()) }
   }
 
+  /** Resolves to the milliseconds for which no code is accepted, 0 if this one was looked at. */
+  function* tryCode({ id, isRight, visit }: CodeTry): Step<number | null> {
+    const before = yield* lockPush(id)
+    if (before === null) return null
+    const now = timeOf(before)
+    const lockedFor = yield* takeCodeTry({ pushId: id, isRight, now })
+    const entry = { kind: 'failed_passphrase' as const, visit }
+    if (!isRight && lockedFor === 0) yield* writeChange(before, { after: before, now, entry }, room())
+    return lockedFor
+  }
+
   function* mailLink(asked: VisitToPush & MailsOfPush): Step<Visited<'mailed' | 'ended'>> {
     const before = yield* lockPush(asked.id)
     if (before === null || before.ownerId !== asked.ownerId) return null
@@ -223,6 +235,8 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
      * must be checked before the claim.
      */
     claimPlain: <T>(asked: PlainClaim<T>) => write(() => claimPlain(asked)),
+    /** Counts and audits a wrong code. While codes are refused, a right one is too; nothing is written then. */
+    tryCode: (asked: CodeTry) => write(() => tryCode(asked)),
     /**
      * Audits and counts a wrong passphrase. `limited`: no more are checked for now; nothing was written. The
      * last of `maxTries` (0: no limit) expires or locks the push.

@@ -43,7 +43,7 @@ const TABLE: Table = {
     },
     hasGrants: always(async (s) => s.pushes.hasGrants(await pushOf(s))),
     ...writes('createPush', 'claimView', 'claimPlain', 'refusePassphrase', 'expirePush', 'expirePushes'),
-    ...writes('editPush', 'mailLink', 'unlockPush'),
+    ...writes('editPush', 'mailLink', 'unlockPush', 'tryCode'),
   },
   idempotencyKeys: {
     findKey: {

@@ -199,5 +199,14 @@ function Ticks({ words: { say }, limits, isOfAccount, typed }: PartProps) {
       isTicked={typed('shows_sender') === 'true'}
     />
   )
-  return [tellsSender, ticks]
+  const asksCode = (
+    <Tick
+      id="code_required"
+      name="push[code_required]"
+      label={say('code_required')}
+      hint={say('code_required_hint')}
+      isTicked={typed('code_required') === 'true'}
+    />
+  )
+  return [tellsSender, ticks, asksCode]
 }
