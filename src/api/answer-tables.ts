@@ -63,6 +63,15 @@ const file = {
 
 const createdFiles = { files: Type.Array(closed(file, 'A file.')) }
 
+const code = {
+  code: Type.Optional(
+    Type.String({
+      pattern: '^[0-9]{2}$',
+      description: 'Only with code_required: what pages ask the recipient for.',
+    }),
+  ),
+}
+
 const retrievedFiles = {
   files: Type.Array(closed({ ...file, url: uri() }, 'A file and where to download it.')),
 }
@@ -177,7 +186,7 @@ const listedWebhook = closed(webhook, 'A webhook of yours.')
 /** The schemas, by their names in the reference. */
 export const ANSWERS = {
   CreatedPush: closed(
-    { ...push, ...labels, ...createdFiles },
+    { ...push, ...labels, ...createdFiles, ...code },
     'A push as it was created, without its payload.',
   ),
   RetrievedPush: closed(

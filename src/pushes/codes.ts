@@ -19,8 +19,8 @@ export function createCodes({ finder, store }: CodeOptions) {
     push.codeRequired && sealed !== null ? codeOf(urlToken, sealed.secrets.salt) : null
 
   /** Returns the code of a live push to whoever may see it: its owner, and the browser that made it. */
-  async function findCode(urlToken: string, { visit }: Viewer): Promise<string | null> {
-    return read(await finder.getSealedPush(urlToken, visit))
+  async function findCode(urlToken: string, viewer: Viewer | null): Promise<string | null> {
+    return read(await finder.getSealedPush(urlToken, viewer?.visit ?? null))
   }
 
   /** Returns null when the push may be opened. Its owner is not asked. Counts a wrong code. */

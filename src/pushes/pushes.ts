@@ -36,6 +36,8 @@ export type PushDetails = LabelledPush & {
   isUnseen: boolean
   readAt: number | null
   namesRecipient: boolean
+  /** The code beside the link of a live push; null without one. */
+  code: string | null
   log: LogFacts & OpenLog
   hasGrants: boolean
 }
@@ -91,7 +93,8 @@ export function createPushes(options: PushesOptions) {
     const hasGrants = await store.pushes.hasGrants(push)
     const { namesRecipient } = labels
     const looks = { isUnseen: isUnseen({ ...push, ...labels }), readAt: readTime(push, labels.readAt) }
-    return { push, ...opened, namesRecipient, ...looks, log: { ...facts, ...logOf(push) }, hasGrants }
+    const code = push.codeRequired && !isExpired(push, options.now()) ? await findCode(urlToken, null) : null
+    return { push, ...opened, namesRecipient, ...looks, code, log: { ...facts, ...logOf(push) }, hasGrants }
   }
 
   /** Whether a push arrived as the answer to a request. */

@@ -97,7 +97,7 @@ function endsOf({ request }: PushDetails, isLive: boolean) {
 
 function State({ guest, owned, isLive, read, now }: Props) {
   const { words } = guest
-  const { push, request, readAt } = owned
+  const { push, request, readAt, code } = owned
   const isReceived = request !== null
   const seen = { words, now }
   const { tone, icon, text } = isReceived
@@ -128,6 +128,7 @@ function State({ guest, owned, isLive, read, now }: Props) {
           lastViewedAt !== 0 && [say('fact_opened'), moment(lastViewedAt)],
           [say(isReceived ? 'audit_arrived' : 'fact_created'), moment(createdAt)],
           push.passphraseRequired && [say('fact_asks'), say('fact_passphrase')],
+          code !== null && [say('push_code'), code],
         ]}
       />
     </section>

@@ -110,7 +110,7 @@ export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
   )
 }
 
-type WaitProps = { guest: Guest; seconds: number; words?: 'passphrase_locked' | 'code_locked' }
+type WaitProps = { guest: Guest; seconds: number; words?: 'passphrase_locked' | 'push_code_locked' }
 
 /** Shows how long passphrases or codes are refused. A script counts down. */
 export function Wait({ guest, seconds, words: key = 'passphrase_locked' }: WaitProps) {
@@ -195,7 +195,7 @@ function ReceiveForm(props: ReceiveFormProps) {
         <Input
           id="code"
           name="code"
-          label={say('code')}
+          label={say('push_code')}
           hint={say('receive_code_hint')}
           problem={codeProblem}
           attributes={{

@@ -144,9 +144,9 @@ export function createReceivePages(options: ReceivePageOptions) {
   function presentRefusedCode(guest: Guest, params: Params, refusal: CodeRefusal): Promise<Response> {
     const { problem } = refusal
     if (problem !== 'code_locked')
-      return show(guest, params, { codeProblem: guest.say(problem), status: 422 })
+      return show(guest, params, { codeProblem: guest.say(`push_${problem}`), status: 422 })
     const seconds = retrySeconds(refusal.lockedFor)
-    const codeProblem = <Wait guest={guest} seconds={seconds} words="code_locked" />
+    const codeProblem = <Wait guest={guest} seconds={seconds} words="push_code_locked" />
     return show(guest, params, { codeProblem, status: 429, headers: { 'retry-after': String(seconds) } })
   }
 
