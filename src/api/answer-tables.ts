@@ -61,15 +61,9 @@ const file = {
   size: count('Bytes.'),
 }
 
-const createdFiles = { files: Type.Array(closed(file, 'A file.')) }
-
-const code = {
-  code: Type.Optional(
-    Type.String({
-      pattern: '^[0-9]{2}$',
-      description: 'Only with code_required: what pages ask the recipient for.',
-    }),
-  ),
+const createdFiles = {
+  files: Type.Array(closed(file, 'A file.')),
+  code: Type.Optional(text('Only with code_required: the two digits that pages ask the recipient for.')),
 }
 
 const retrievedFiles = {
@@ -186,7 +180,7 @@ const listedWebhook = closed(webhook, 'A webhook of yours.')
 /** The schemas, by their names in the reference. */
 export const ANSWERS = {
   CreatedPush: closed(
-    { ...push, ...labels, ...createdFiles, ...code },
+    { ...push, ...labels, ...createdFiles },
     'A push as it was created, without its payload.',
   ),
   RetrievedPush: closed(

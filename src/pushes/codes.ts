@@ -8,9 +8,7 @@ import type { Store } from '../store/contract.ts'
 import type { FoundPush, PushFinder } from './push-finder.ts'
 
 /** Why a code opens nothing: it is missing or wrong, or codes are refused for `lockedFor` milliseconds. */
-export type CodeRefusal =
-  | { problem: 'code_missing' | 'code_wrong' }
-  | { problem: 'code_locked'; lockedFor: number }
+export type CodeRefusal = { problem: 'missing' | 'wrong' } | { problem: 'locked'; lockedFor: number }
 
 type CodeOptions = { finder: PushFinder; store: Pick<Store, 'pushes'> }
 
@@ -29,11 +27,11 @@ export function createCodes({ finder, store }: CodeOptions) {
     const code = read(found)
     if (code === null || isOwner(found.push, viewer.account)) return null
     const digits = given.normalize('NFKC').trim()
-    if (digits === '') return { problem: 'code_missing' }
+    if (digits === '') return { problem: 'missing' }
     const isRight = digits === code
     const lockedFor = await store.pushes.tryCode({ id: found.push.id, visit: viewer.visit, isRight })
-    if (lockedFor !== null && lockedFor > 0) return { problem: 'code_locked', lockedFor }
-    return isRight ? null : { problem: 'code_wrong' }
+    if (lockedFor !== null && lockedFor > 0) return { problem: 'locked', lockedFor }
+    return isRight ? null : { problem: 'wrong' }
   }
 
   return { findCode, checkCode }

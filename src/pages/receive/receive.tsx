@@ -142,9 +142,10 @@ export function createReceivePages(options: ReceivePageOptions) {
   }
 
   function presentRefusedCode(guest: Guest, params: Params, refusal: CodeRefusal): Promise<Response> {
-    const { problem } = refusal
-    if (problem !== 'code_locked')
-      return show(guest, params, { codeProblem: guest.say(`push_${problem}`), status: 422 })
+    if (refusal.problem !== 'locked') {
+      const codeProblem = guest.say(refusal.problem === 'wrong' ? 'push_code_wrong' : 'push_code_missing')
+      return show(guest, params, { codeProblem, status: 422 })
+    }
     const seconds = retrySeconds(refusal.lockedFor)
     const codeProblem = <Wait guest={guest} seconds={seconds} words="push_code_locked" />
     return show(guest, params, { codeProblem, status: 429, headers: { 'retry-after': String(seconds) } })
