@@ -1,5 +1,5 @@
-// The code beside a link: two digits that a page asks for before a view is spent. It stops programs that press
-// buttons without reading; it protects nothing from a person.
+// The code beside a link: two digits that a page asks for before a view is spent. It stops programs that
+// press buttons without reading; it protects nothing from a person.
 
 import { codeOf } from '../crypto/push-secrets.ts'
 import type { Viewer } from '../domain/audit.ts'
@@ -16,7 +16,7 @@ export function createCodes({ finder, store }: CodeOptions) {
   const read = ({ push, sealed, urlToken }: FoundPush) =>
     push.codeRequired && sealed !== null ? codeOf(urlToken, sealed.secrets.salt) : null
 
-  /** Returns the code of a live push to whoever may see it: its owner, and the browser that made it. */
+  /** Returns the code of a live push. Show it only to the owner and the browser that created the push. */
   async function findCode(urlToken: string, viewer: Viewer | null): Promise<string | null> {
     return read(await finder.getSealedPush(urlToken, viewer?.visit ?? null))
   }

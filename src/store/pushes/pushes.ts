@@ -235,7 +235,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
      * must be checked before the claim.
      */
     claimPlain: <T>(asked: PlainClaim<T>) => write(() => claimPlain(asked)),
-    /** Counts and audits a wrong code. While codes are refused, a right one is too; nothing is written then. */
+    /** Counts and audits a wrong code. Over the limit, refuses even a right one and writes nothing. */
     tryCode: (asked: CodeTry) => write(() => tryCode(asked)),
     /**
      * Audits and counts a wrong passphrase. `limited`: no more are checked for now; nothing was written. The
