@@ -8,6 +8,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import type { Started } from './binary.ts'
 import { fillCreateForm, generateWords, unfold } from './create-page.ts'
 import { follow } from './pressing.ts'
+import { SEALED_STOPS } from './tour-sealed.ts'
 
 export const PASSWORD = 'correct horse battery staple'
 export const ADMIN = 'ann@example.org'
@@ -642,4 +643,5 @@ export const STOPS: Stop[] = [
   { name: 'arabic', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?locale=ar`) },
   { name: 'german', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?locale=de`) },
   { name: 'japanese', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?locale=ja`) },
+  ...SEALED_STOPS,
 ]

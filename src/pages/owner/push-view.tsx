@@ -164,9 +164,11 @@ function Link({ guest, owned }: Props) {
         <ButtonLink icon="eye" to={href(secretHref(owned))}>
           {say('push_look')}
         </ButtonLink>
-        <ButtonLink icon="qr-code" to={href(share)}>
-          {say('push_share')}
-        </ButtonLink>
+        {owned.push.keyCheck === null && (
+          <ButtonLink icon="qr-code" to={href(share)}>
+            {say('push_share')}
+          </ButtonLink>
+        )}
         <ShareAgain guest={guest} urlToken={owned.urlToken} />
       </nav>
     </>
