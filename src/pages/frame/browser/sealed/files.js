@@ -1,5 +1,5 @@
-// The files of a secret that is opened in the browser: small ones at once, in memory; larger ones when they are
-// saved, to the disk where the browser can. A file counts once its last byte was checked, and is only ever
+// The files of a secret that is opened in the browser: small ones at once, in memory; larger ones when they
+// are saved, to the disk where the browser can. A file counts once its last byte was checked. It is only ever
 // saved, never shown.
 
 import { safeFilename } from '../../../../text/safe-filename.ts'
@@ -30,23 +30,31 @@ export function createFiles({ age, guest, identities, rows }) {
       if (link === null) opened.push({ lost: rows[at].textContent })
       else if (!opensAtOnce)
         opened.push({ name: guest.say('sealed_file', { n: at + 1 }), size: sizeOf(link) })
-      else opened.push(await openOne(at, { target: inMemory(), tell: () => undefined }))
+      else opened.push(await openOne(at, { begin: inMemory, tell: () => undefined }))
     }
     blobs = opened.map(({ blob = null }) => blob)
     return opened
   }
 
-  /** `begin` gets the name, before anything of the content. */
-  async function openOne(at, { target, tell, begin }) {
+  /** `begin` gets the name, and resolves to the target of the content, which a failure leaves unchanged. */
+  async function openOne(at, { begin, tell }) {
     const response = await fetch(links[at].href, { cache: 'no-store' })
     if (!response.ok) throw new Error(String(response.status))
-    const { maxBytes, write } = target
-    const read = piecesOf(response.body, tell)
-    const options = { identities, maxBytes, write, begin: (name) => begin?.(safeName(name)) }
-    const { name, size, position } = await age.openFile(read, options)
-    if (position === null) isUnnumbered = true
-    else if (position.n !== at + 1 || position.of !== rows.length) throw new Error('another file')
-    return { name: safeName(name), size, blob: target.blob?.() }
+    let target = null
+    try {
+      const { name, size, position } = await age.openFile(piecesOf(response.body, tell), {
+        ...{ identities, maxBytes: MAX_ON_DISK, write: (piece) => target.write(piece) },
+        begin: async (sent) => {
+          target = await begin(safeName(sent))
+        },
+      })
+      if (position === null) isUnnumbered = true
+      else if (position.n !== at + 1 || position.of !== rows.length) throw new Error('another file')
+      return { name: safeName(name), size, blob: await target.close() }
+    } catch (cause) {
+      await target?.abort?.()
+      throw cause
+    }
   }
 
   /** Saves a file on each press of its button. */
@@ -69,20 +77,19 @@ export function createFiles({ age, guest, identities, rows }) {
     button.parentElement.querySelector('.download')?.remove()
     button.after(box)
     button.setAttribute('aria-disabled', 'true')
-    const target = globalThis.showSaveFilePicker === undefined ? inMemory() : onDisk()
     const tell = (received) => {
       bar.value = received
       told.textContent = guest.say('download_rate', { percent: Math.floor((received / bar.max) * 100) })
     }
     try {
-      if (sizeOf(links[at]) > target.maxBytes) throw new Error('too large')
-      const { name, blob } = await openOne(at, { target, tell, begin: target.begin })
-      if (blob === undefined) await target.close()
-      else save(blob, name)
+      const { name, blob } = await openOne(at, { begin: onDisk, tell })
+      if (blob !== undefined) save(blob, name)
       told.textContent = guest.say('download_done')
+      if (isUnnumbered) told.textContent += ` ${guest.say('sealed_unnumbered')}`
       button.querySelector('bdi').textContent = name
-    } catch {
-      await target.abort?.()
+    } catch (cause) {
+      // The person has closed the browser's own dialog.
+      if (cause.name === 'AbortError') box.remove()
       told.textContent = guest.say('sealed_file_refused')
     } finally {
       bar.remove()
@@ -98,34 +105,32 @@ const safeName = (name) => safeFilename(name, { platform: 'win32' })
 function inMemory() {
   let gathered = []
   let bytes = 0
+  let total = 0
   const parts = []
-  const gather = () => {
-    parts.push(new Blob(gathered))
-    gathered = []
-    bytes = 0
-  }
   return {
-    maxBytes: MAX_IN_MEMORY,
     write: (piece) => {
       gathered.push(piece)
       bytes += piece.length
-      if (bytes >= GATHERED_BYTES) gather()
+      total += piece.length
+      if (total > MAX_IN_MEMORY) throw new Error('too large')
+      if (bytes < GATHERED_BYTES) return
+      parts.push(new Blob(gathered))
+      gathered = []
+      bytes = 0
     },
-    blob: () => new Blob([...parts, ...gathered], TYPE),
+    close: () => new Blob([...parts, ...gathered], TYPE),
   }
 }
 
 /** The browser writes to a file of its own, and puts it in place when it is closed. */
-function onDisk() {
-  let writable = null
-  return {
-    maxBytes: MAX_ON_DISK,
-    begin: async (suggestedName) => {
-      const handle = await globalThis.showSaveFilePicker({ suggestedName })
-      writable = await handle.createWritable()
-    },
-    write: (piece) => writable.write(piece),
-    close: () => writable.close(),
-    abort: () => writable?.abort(),
+async function onDisk(suggestedName) {
+  if (globalThis.showSaveFilePicker === undefined) return inMemory()
+  try {
+    const handle = await globalThis.showSaveFilePicker({ suggestedName })
+    return await handle.createWritable()
+  } catch (cause) {
+    // On a slow network the press is too long ago for a dialog.
+    if (cause.name === 'SecurityError') return inMemory()
+    throw cause
   }
 }

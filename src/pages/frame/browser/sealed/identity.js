@@ -1,4 +1,4 @@
-// The age key of somebody who receives secrets: made here, or read from its file. The secret key is never sent.
+// The age key of a recipient: made here, or read from its file. The secret key is never sent.
 
 import { save } from '../saving.js'
 import { completeLinks } from './complete.js'

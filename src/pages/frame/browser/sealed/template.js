@@ -1,5 +1,5 @@
-// Puts a form that needs scripts in its place, with no name on the fields of content: whatever fails later, the
-// browser has nothing to send.
+// Puts a form that needs scripts in its place, without names on the fields of content: whatever fails later,
+// the browser has nothing to send.
 
 /** The fields that hold content. A passphrase is checked by the server. */
 export const CONTENT = '[data-secret], input[type=file]'
