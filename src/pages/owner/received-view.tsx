@@ -47,7 +47,7 @@ export function ReadForm({ guest, owned, isLive }: ReadFormProps) {
   const { say } = guest
   if (!isLive) return <p>{say('received_gone')}</p>
   return (
-    <div class="actions">
+    <div class="actions ways-on">
       <PostForm guest={guest} action={PAGES.readAnswer.href({ url_token: owned.urlToken })}>
         <Submit look="primary large">{say('received_read')}</Submit>
       </PostForm>
