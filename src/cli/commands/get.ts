@@ -106,7 +106,7 @@ async function openSaved(paths: readonly string[], { keys, files, show }: Saved)
     if (isText) await show(await keys.openText(await file.text()), paths.length > 1)
     else sealedFiles.push(path)
   }
-  await files.openSaved(sealedFiles)
+  if (sealedFiles.length > 0) await files.openSaved(sealedFiles, keys)
 }
 
 /** Asks for the link of what was saved, or reads it from a pipe. Returns its key. */

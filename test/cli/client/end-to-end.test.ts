@@ -199,6 +199,7 @@ describe('files', () => {
     const opened = await get(link, '--sealed', answer, '--sealed', file, '--output', `${path('in')}/`)
     expect(opened).toMatchObject({ code: 0, out: 'kept' })
     expect(readFileSync(path('in/report.pdf'), 'utf8')).toBe('pdf')
+    expect(await get(link, '--sealed', file, '--output', '-')).toMatchObject({ code: 0, out: 'pdf' })
     for (const asked of [{ answers: [link] }, { input: link }]) {
       const trial = tryOut(asked)
       expect(await trial.run('get', '--sealed', answer)).toBe(0)
