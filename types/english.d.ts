@@ -359,6 +359,7 @@ interface EnglishTexts {
   "revealed_last_files": "This was the last time it could be opened. Save the files now."
   "revealed_remaining": "The link can be opened {n} more times, until {until}."
   "sealed_choice": "Encrypt in this browser"
+  "sealed_only": "Only texts and files can be encrypted in the browser."
   "sealed_server_reads": "the server can read this"
   "sealed_passphrase": "Send it separately. The server checks it and sees it: only the key in the link encrypts."
   "sealed_no_mail": "No e-mail here: this server does not know the whole link."

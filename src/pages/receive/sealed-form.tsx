@@ -23,6 +23,7 @@ type SealedFormProps = { guest: Guest; push: Push; scripts: SealingScripts; form
 
 export function SealedForm({ guest: { words }, push, scripts, form }: SealedFormProps) {
   const { say } = words
+  const openSaved = push.keyCheck === null ? `${OPEN_SAVED} --identity key.txt` : OPEN_SAVED
   const noScript = (
     <>
       <Notice kind="low">
@@ -47,7 +48,7 @@ export function SealedForm({ guest: { words }, push, scripts, form }: SealedForm
         <IdentityChooser words={words} />
         {form}
         <div hidden data-saves-sealed>
-          <p class="hint">{fillIn(say('sealed_save_hint'), 'command', <Flag>{OPEN_SAVED}</Flag>)}</p>
+          <p class="hint">{fillIn(say('sealed_save_hint'), 'command', <Flag>{openSaved}</Flag>)}</p>
           <button type="button" class="quiet">
             <Icon name="save" />
             <span>{say('sealed_save')}</span>

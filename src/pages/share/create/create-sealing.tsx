@@ -14,6 +14,7 @@ export function Sealing({ words: { say }, limits, typed, createScripts }: PartPr
         data-age={createScripts.age}
         data-seal={createScripts.seal}
         data-blank={say('problem_blank')}
+        data-only={say('sealed_only')}
         data-broken={say('sealed_broken', { command: 'oncebox push' })}
       >
         <input

@@ -41,7 +41,7 @@ offerLink()
 function offerLink() {
   if (offer === null) return
   const isAddress = /^https?:\/\/\S+$/i.test(payload.value.trim()) && URL.canParse(payload.value.trim())
-  offer.hidden = !isAddress || link.value !== ''
+  offer.hidden = !isAddress || link.value !== '' || state.isSealed
 }
 
 const mask = document.querySelector('[data-masks]')

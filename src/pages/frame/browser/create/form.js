@@ -20,7 +20,7 @@ export function kindOf() {
 
 export function chooseKind(wanted) {
   const choice = document.getElementById(`kind-${wanted}`)
-  if (choice === null || choice.checked) return
+  if (choice === null || choice.checked || choice.disabled) return
   choice.checked = true
   choice.dispatchEvent(new Event('change', { bubbles: true }))
 }

@@ -4,7 +4,7 @@
 import { keepKey } from '../sealed/kept-key.js'
 import { CONTENT, forgetName } from '../sealed/template.js'
 import { chooser } from './files.js'
-import { form, kindOf, payload, setProblem, state, submit } from './form.js'
+import { chooseKind, form, kindOf, payload, setProblem, state, submit } from './form.js'
 
 const box = form.querySelector('[data-seals]')
 const choice = document.getElementById('end_to_end')
@@ -69,9 +69,11 @@ function setSealed(isSealed) {
   }
   for (const part of form.querySelectorAll('[data-when-sealed]')) part.hidden = !isSealed
   for (const part of form.querySelectorAll('[data-when-plain]')) part.hidden = isSealed
+  if (isSealed && !/text|file/.test(kindOf())) chooseKind('text')
   // Links and QR codes cannot be encrypted.
   for (const kind of form.querySelectorAll('[type=radio][name="push[kind]"]')) {
     kind.disabled = isSealed && !/text|file/.test(kind.value)
+    kind.parentElement.title = kind.disabled ? box.dataset.only : ''
   }
   payload?.dispatchEvent(new Event('input', { bubbles: true }))
 }
