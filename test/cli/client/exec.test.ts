@@ -78,6 +78,18 @@ describe('the command', () => {
     expect((await exec(flags, 'echo $X; od -An -tx1 "$F"', env)).out).toBe('sealed\n 00 ff 0a\n')
   })
 
+  test('gets what was encrypted end-to-end, and a cut link spends no view', async () => {
+    const TEXT = await create('end to end', '--end-to-end')
+    writeFileSync(path('key.bin'), 'a sealed file')
+    const FILE = await push(signedIn(), '--file', path('key.bin'), '--end-to-end')
+    const flags = ['--env', 'A=@env:TEXT', '--stdin', '@env:FILE']
+    const cut = await exec(flags, 'true', { TEXT, FILE: FILE.slice(0, -3) })
+    expect([cut.code, cut.said.includes('No view was spent')]).toEqual([125, true])
+    expect((await exec(flags, 'printf "%s, " "$A"; cat', { TEXT, FILE })).out).toBe(
+      'end to end, a sealed file',
+    )
+  })
+
   test('gets the content of a push of a single file', async () => {
     writeFileSync(path('key.bin'), Buffer.from([0, 255, 10]))
     const LINK = await push(signedIn(), '--file', path('key.bin'))
