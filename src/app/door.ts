@@ -51,6 +51,7 @@ type DoorOptions = ServedParts & {
   /** The port of TLS, once the server listens. */
   httpsPort: () => number
   rateLimit?: RateLimit | undefined
+  observe?: FrontDoorOptions['observe']
 }
 
 export type Door = ReturnType<typeof createDoor>

@@ -118,6 +118,8 @@ const RULES: readonly ((config: Config) => string | false)[] = [
     hidesProxy(config) &&
     '--receive-listen on loopback needs the proxy that forwards to it: declare it with --trusted-proxy, such as ' +
       '--trusted-proxy 127.0.0.1; or let recipients connect to an address of the network',
+  ({ logFile, auditLog }) =>
+    auditLog !== null && auditLog === logFile && '--audit-log must name another file than --log-file',
   ({ tls, baseUrl }) =>
     tls !== 'off' &&
     baseUrl?.startsWith('https:') === false &&

@@ -36,6 +36,7 @@ test('without anything given, every setting has its default', () => {
     port: 5100,
     baseUrl: null,
     receiveListen: null,
+    auditLog: null,
     receiveUrl: null,
     keyFile: null,
     filesUrl: null,

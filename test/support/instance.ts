@@ -157,6 +157,11 @@ export async function startInstance(
     dataDir,
     clock,
     log,
+    /** Reloads what SIGHUP reloads. */
+    reload: async () => {
+      for (const { reload } of instance.reloadables) await reload()
+    },
+    readMetrics: async () => instance.metrics?.read(),
     fetch,
     fetchOutside,
     addAccount,

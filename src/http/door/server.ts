@@ -25,6 +25,12 @@ export type LogRequest = (line: {
   requestId: string
 }) => void
 
+/** Answers with `answer`, and sees what comes of it. */
+export type Observe = (
+  exchange: Exchange,
+  answer: (exchange: Exchange) => Promise<Response>,
+) => Promise<Response>
+
 export type FrontDoorOptions = {
   answerRoute: AnswerRoute
   readForwarded: ReadForwarded
@@ -37,6 +43,8 @@ export type FrontDoorOptions = {
   secure: Secure
   newRequestId: () => string
   logRequest: LogRequest
+  /** Answers on behalf of the door, for --audit-log; not at all without it. */
+  observe?: Observe | undefined
   /** Whether TLS ends in this process. */
   isTls: boolean
   /** The value of --receive-url; null without it. */
@@ -59,7 +67,8 @@ async function headersAlone(response: Response): Promise<Response> {
 
 export function createFrontDoor(options: FrontDoorOptions): Handle {
   const { answerRoute, readForwarded, hostRules, cors, limitRate, limitOtherSites } = options
-  const { bodyRoom, presentError, secure, newRequestId, logRequest, isTls, receiveUrl, isOutside } = options
+  const { bodyRoom, presentError, secure, newRequestId, logRequest, isTls, receiveUrl, isOutside, observe } =
+    options
   const refusalOfSite = createRefusalOfSite({
     isOwnOrigin: hostRules.isOwnOrigin,
     isListed: cors.isListed,
@@ -124,14 +133,19 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     return exchange
   }
 
+  async function answer(exchange: Exchange): Promise<Response> {
+    try {
+      return await answerOrThrow(exchange)
+    } catch (cause) {
+      return presentError(cause, exchange)
+    }
+  }
+
+  const answering = observe === undefined ? answer : (exchange: Exchange) => observe(exchange, answer)
+
   return async (request, peer, stayOpen = () => undefined) => {
     const exchange = open(request, peer, stayOpen)
-    let response: Response
-    try {
-      response = await answerOrThrow(exchange)
-    } catch (cause) {
-      response = await presentError(cause, exchange)
-    }
+    let response = await answering(exchange)
     if (exchange.isHead) response = await headersAlone(response)
     // Large answers hold their room until the client has received them.
     if (bodyRoom.isHeldBy(exchange)) response = await sendInPieces(response, { exchange, bodyRoom })

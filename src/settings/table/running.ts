@@ -172,6 +172,11 @@ const running = section('Running', {
     defaultWords: 'standard error',
     help: 'File to append the log to; SIGHUP opens it again after a rotation',
   },
+  auditLog: {
+    ...file,
+    defaultWords: 'no audit log',
+    help: 'File to append one line of JSON to for each act: sign-ins, accounts, pushes, requests; SIGHUP opens it again',
+  },
 })
 
 export const runningSettings = { ...brand, ...backups, ...mail, ...notices, ...running }

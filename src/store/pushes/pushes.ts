@@ -183,11 +183,14 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return yield* writeChange(before, change, room())
   }
 
-  function* expireSeveral({ ids, ownerId, visit }: PushesToExpire): Step<number> {
-    let ended = 0
+  function* expireSeveral({ ids, ownerId, visit }: PushesToExpire): Step<StoredPush[]> {
+    const ended: StoredPush[] = []
     const by = { visit, isByOwner: true }
-    for (const before of yield* lockPushes(ids))
-      if (before.ownerId === ownerId && (yield* end(before, by)) !== before) ended += 1
+    for (const before of yield* lockPushes(ids)) {
+      if (before.ownerId !== ownerId) continue
+      const after = yield* end(before, by)
+      if (after !== before) ended.push(after)
+    }
     return ended
   }
 
@@ -248,9 +251,14 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
      */
     expirePush: (asked: PushToExpire) => write(() => expire(asked)),
     /**
-     * Deletes several pushes of one owner in one step. Resolves to the number that were not expired before.
+     * Deletes several pushes of one owner in one step. Resolves to the number that were not expired before,
+     * and adds them to `told`.
      */
-    expirePushes: (which: PushesToExpire) => write(() => expireSeveral(which)),
+    expirePushes: async (which: PushesToExpire, told: StoredPush[] = []): Promise<number> => {
+      const ended = await write(() => expireSeveral(which))
+      told.push(...ended)
+      return ended.length
+    },
     /**
      * Changes labels and limits of a push of this owner as `decideEdit` decides, and audits a change. A
      * refusal changes nothing. Returns null when this owner has no such push.
