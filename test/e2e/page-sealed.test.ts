@@ -4,6 +4,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core'
+import { newKey } from '../../src/age/keys.ts'
+import { openText, sealText } from '../../src/age/sealing.ts'
 import { createStage, type Started } from '../support/binary.ts'
 import { createVisitors, launchBrowser } from '../support/chromium.ts'
 import { fillCreateForm, SUBMIT, unfold } from '../support/create-page.ts'
@@ -186,6 +188,41 @@ needs('chromium').describe('in a browser', () => {
     expect(await recipient.isDisabled(OPEN)).toBe(true)
   })
 
+  test('a link without a key opens with an identity file of its recipient, and with no other', async () => {
+    const [key, other] = [await newKey(), await newKey()]
+    const payload = await sealText(TEXT, [key.recipient])
+    const { html_url } = await (await server.create({ payload, end_to_end: true })).json()
+    const identityFile = (text: string) => ({
+      ...{ name: 'key.txt', mimeType: 'text/plain' },
+      buffer: Buffer.from(`# public key\n${text}\n`),
+    })
+    const page = await open()
+    await page.goto(html_url)
+    await page.setInputFiles('#identity', identityFile('no key'))
+    await page.waitForSelector('[data-told]:has-text("holds no age key")')
+    expect(await page.isDisabled(OPEN)).toBe(true)
+    await page.setInputFiles('#identity', identityFile(other.identity))
+    await page.click(OPEN)
+    await page.waitForSelector('[data-told]:has-text("Nothing of it is shown")')
+    // The view is spent, so what arrived can be kept for a program.
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.click('[data-saves-sealed] button'),
+    ])
+    const saved = await Bun.file(await download.path()).text()
+    expect(await openText(saved, [key.identity])).toBe(TEXT)
+    expect(await page.textContent('[data-saves-sealed]')).toContain(
+      `oncebox get --sealed ${download.suggestedFilename()} --identity key.txt`,
+    )
+    await page.reload()
+    await page.setInputFiles('#identity', identityFile(key.identity))
+    await page.focus(OPEN)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('pre.lines')
+    expect(await page.textContent('#payload')).toBe(TEXT)
+    expect(await page.evaluate('document.activeElement.localName')).toBe('h1')
+  })
+
   test('asks for a passphrase, and keeps the key while a wrong one is corrected', async () => {
     const link = await seal(await open(), { text: 'sesame-seeds', passphrase: 'open sesame' })
     const recipient = await open()
@@ -193,6 +230,7 @@ needs('chromium').describe('in a browser', () => {
     await recipient.fill('#passphrase', 'wrong')
     await recipient.click(OPEN)
     await recipient.waitForSelector('#passphrase-problem:has-text("not the passphrase")')
+    expect(await recipient.isVisible('#identity')).toBe(false)
     await recipient.fill('#passphrase', 'open sesame')
     await recipient.click(OPEN)
     await recipient.click('.secret summary')

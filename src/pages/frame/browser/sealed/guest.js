@@ -7,7 +7,7 @@ const plurals = new Intl.PluralRules(lang)
 const isRightToLeft = document.documentElement.dir === 'rtl'
 
 export function guestIn(element) {
-  const texts = JSON.parse(element.closest('[data-words]')?.dataset.words ?? element.dataset.words)
+  const texts = JSON.parse(element.dataset.words)
   function say(key, parameters = {}) {
     const forms = texts[key]
     const text = typeof forms === 'string' ? forms : (forms[plurals.select(parameters.n)] ?? forms.other)

@@ -16,7 +16,10 @@ export async function start(place) {
   const age = await import(place.dataset.age)
   await age.testKey()
   if (place.localName === 'template') await prepare(place, age)
-  else offerIdentity(place, { age, use: () => openHere(place, age) })
+  else {
+    offerIdentity(place, { age, guest: guestIn(place), use: () => openHere(place, age) })
+    place.querySelector('[data-asks="identity"]').hidden = false
+  }
 }
 
 /** Puts the form in its place. Its button works once there is a key that may be the right one. */
@@ -54,7 +57,7 @@ async function prepare(template, age) {
     event.preventDefault()
     if (!button.disabled) void press({ form, button, part, guest, age })
   })
-  offerIdentity(part, { age, use })
+  offerIdentity(part, { age, guest, use })
   const field = part.querySelector('#whole-link')
   forgetLater(field)
   field.addEventListener('input', async () => {
@@ -86,13 +89,12 @@ function tell(part, text) {
 }
 
 /** Uses the identities of a file, which is read here and sent to nobody. */
-function offerIdentity(part, { age, use }) {
+function offerIdentity(part, { age, guest, use }) {
   const chooser = part.querySelector('#identity')
   forgetLater(chooser)
-  chooser.closest('[hidden]')?.removeAttribute('hidden')
   chooser.addEventListener('change', async () => {
     const found = chooser.files.length === 0 ? [] : await age.identitiesIn(chooser.files[0])
-    if (found.length === 0) return tell(part, guestIn(part).say('sealed_no_identity'))
+    if (found.length === 0) return tell(part, guest.say('sealed_no_identity'))
     identities = found
     await use(found)
   })
