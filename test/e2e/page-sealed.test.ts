@@ -317,6 +317,13 @@ needs('chromium').describe('in a browser', () => {
         'no word of encryption',
         { answer: (html) => html.replace('data-sealed ', '').replace(/-----BEGIN[^<]*/, 'PLANTED') },
       ],
+      [
+        'plaintext beside the ciphertext',
+        {
+          answer: (html) =>
+            html.replace('<div data-sealed', '<section class="secret">PLANTED</section><div data-sealed'),
+        },
+      ],
       ['another ciphertext', { answer: (html) => html.replace(armour.trim(), foreign.trim()) }],
       ['a text that is cut', { answer: (html) => html.replace(armour.trim(), armour.slice(0, -200)) }],
       ['a file that is cut', { file: (bytes) => bytes.subarray(0, bytes.length - 1) }],

@@ -120,11 +120,13 @@ async function press({ form, button, part, guest, age }) {
     button.disabled = false
     return tell(part, guest.say('receive_outage_doubt'))
   }
-  // A refusal holds nothing that was opened.
-  if (!isOpen) return replaceMain(page)
   const sealed = page.querySelector('[data-sealed]')
+  const contents = [...page.querySelectorAll('.secret, .downloads')]
+  const isBesides = contents.some((part) => !sealed?.contains(part))
+  // A refusal holds no content.
+  if (!isOpen && !isBesides) return replaceMain(page)
   try {
-    if (sealed === null) throw new Error('the answer is not encrypted')
+    if (sealed === null || isBesides) throw new Error('the answer is not encrypted')
     await open(sealed, { age, guest })
     replaceMain(page)
   } catch {
