@@ -86,6 +86,9 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     enableAccount: async (email: string) => accounts.setDisabled({ id: await idOf(email), disabled: false }),
     /** Turns off the second factor, for an owner who has lost both the phone and the recovery codes. */
     turnOffTwoFactor: async (email: string) => twoFactor.remove(await idOf(email)),
+    /** Marks an account whose API tokens never pause, or a person's again. */
+    setService: async (email: string, isService: boolean) =>
+      accounts.setService({ id: await idOf(email), isService }),
     removeAccount,
     findById: accounts.findById,
   }

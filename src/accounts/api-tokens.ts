@@ -18,9 +18,14 @@ type NewToken = { email: string; name?: string; session?: number }
 
 export type NewApiToken = { apiToken: string; name: string; prefix: string }
 
-type Options = { apiTokens: Store['apiTokens']; accounts: Pick<Accounts, 'requireAccount'> }
+type Options = {
+  apiTokens: Store['apiTokens']
+  accounts: Pick<Accounts, 'requireAccount'>
+  /** Whether the tokens of this account are paused, because nobody has signed in to it for long. */
+  isPaused?: (found: Authenticated) => boolean
+}
 
-export function createApiTokens({ apiTokens, accounts }: Options) {
+export function createApiTokens({ apiTokens, accounts, isPaused = () => false }: Options) {
   /**
    * Returns the token, which is shown only this once. The default name is the next free `token-N`. Throws
    * `unauthenticated` when `session`, in which it is created, has ended.
@@ -56,12 +61,14 @@ export function createApiTokens({ apiTokens, accounts }: Options) {
 
   /**
    * Resolves to a token and its account; null for an unknown token or a disabled account. Records the use.
+   * Throws `unauthenticated` for a paused token.
    */
   async function authenticate(
     apiToken: string,
     onError: (cause: unknown) => void,
   ): Promise<Authenticated | null> {
     const found = await apiTokens.findByHash(hashToken(apiToken))
+    if (found !== null && isPaused(found)) throw new DomainError('unauthenticated', 'token-paused')
     if (found !== null) apiTokens.noteUse(found).catch(onError)
     return found
   }

@@ -1,7 +1,7 @@
 // Passwords of accounts: checking, hashing with argon2id, verifying.
 
 import type { Argon2Cost } from '../crypto/passphrase.ts'
-import { LEAST_PASSWORD_SCORE, passwordProblem } from '../domain/account.ts'
+import { LEAST_PASSWORD_SCORE, NO_PASSWORD, passwordProblem } from '../domain/account.ts'
 import { invalidFields } from '../domain/errors.ts'
 import type { createScorePassword } from './password-score.ts'
 
@@ -42,10 +42,11 @@ export function createPasswords(
   /** Takes equally long without a hash, so that timing does not reveal which accounts exist. */
   async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
     nobody = nobody ?? hashPassword('nobody has this password')
-    const tested = hash ?? (await nobody)
+    const known = hash === NO_PASSWORD ? null : hash
+    const tested = known ?? (await nobody)
     const given = isBcrypt(tested) ? Buffer.from(password).subarray(0, BCRYPT_BYTES) : password
     const isRight = await Bun.password.verify(given, tested).catch(() => false)
-    return isRight && hash !== null
+    return isRight && known !== null
   }
 
   return { requireGoodPassword, hashPassword, verifyPassword }

@@ -9,7 +9,7 @@ import type { Visit } from '../domain/audit.ts'
 import { DamageError, rethrowWithoutDoubt } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
 import type { InLine } from '../pushes/waiting-line.ts'
-import type { Credentials } from '../store/accounts-contract.ts'
+import type { Credentials, SessionOrigin } from '../store/accounts-contract.ts'
 import type { Store } from '../store/contract.ts'
 import { isBcrypt, type Passwords } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
@@ -36,12 +36,16 @@ export type CurrentSession = {
 export type Sessions = ReturnType<typeof createSessions>
 
 export type SessionsOptions = {
-  store: Pick<Store, 'accounts' | 'sessions' | 'twoFactor' | 'damage'>
+  store: Pick<Store, 'accounts' | 'sessions' | 'twoFactor' | 'identities' | 'damage'>
   keyring: Keyring
   passwords: Passwords
   /** Limits how many slow hashes run at once. */
   inLine: InLine
   limit: SignInLimit
+  /** Whether this account may sign in with its password. */
+  allowsPassword: (account: Pick<Account, 'email' | 'isAdmin'>) => boolean
+  /** Called after each sign-in with a password. */
+  onPasswordSignIn: (account: Account) => void
   now: Now
   /** The system's clock, by which phones compute codes. The app's clock can be ahead of it. */
   systemNow: Now
@@ -54,7 +58,19 @@ const PENDING = { subkey: 'owner', subject: new Uint8Array(), field: 'pending si
  * A sign-in that waits for its code. `proof` binds it to password and second factor; `until`: milliseconds
  * since 1970.
  */
-type PendingSignIn = { accountId: number; email: string; until: number; proof: string }
+type PendingSignIn = {
+  accountId: number
+  email: string
+  until: number
+  proof: string
+  by: SignedInBy | null
+}
+
+/**
+ * Who has authenticated the person, instead of a password. `links`: whether the person is to be linked to the
+ * account, and what the provider's groups say of it; null for one that is linked.
+ */
+type SignedInBy = { origin: SessionOrigin; links: { isAdmin: boolean | null } | null }
 
 /** Resolves to the addresses of an account's current sessions, by its e-mail address. */
 export function createKnownAddresses({ accounts, sessions }: Pick<Store, 'accounts' | 'sessions'>) {
@@ -84,17 +100,64 @@ export function createSessions(options: SessionsOptions) {
     const isRight = await inLine(input.visit.ip, () =>
       verifyPassword(input.password, found?.passwordHash ?? null),
     )
-    if (found === null || !isRight || found.account.disabledAt !== null) return { outcome: 'refused' }
+    if (found === null || !isRight || !mayEnter(found.account)) return { outcome: 'refused' }
     if (isBcrypt(found.passwordHash)) {
       await rehash(found, input)
       // Reads the account again, because another sign-in may have rehashed it first.
       return trySignIn(input)
     }
-    if (found.totpSecret === null) return begin(found, input.visit)
-    const { id: accountId, email: address } = found.account
+    return found.totpSecret === null ? begin(found, input.visit) : askCode(found, null)
+  }
+
+  const mayEnter = (account: Account) => account.disabledAt === null && options.allowsPassword(account)
+
+  function askCode(found: Credentials, by: SignedInBy | null): SignIn {
+    const { id: accountId, email } = found.account
     const until = now() + PENDING_LIFETIME
-    const pending = { accountId, email: address, until, proof: proofOf(found) }
+    const pending: PendingSignIn = { accountId, email, until, proof: proofOf(found), by }
     return { outcome: 'code_needed', pending: sealJson(pending, keyring, PENDING) }
+  }
+
+  /** Signs in a person whom a provider or a proxy has authenticated, after the code of a second factor. */
+  async function signInBy(
+    found: Credentials,
+    { visit, ...by }: { origin: SessionOrigin; links?: SignedInBy['links']; visit: Visit },
+  ): Promise<SignIn> {
+    if (found.account.disabledAt !== null) return { outcome: 'refused' }
+    const signedInBy = { links: null, ...by }
+    return found.totpSecret === null ? beginBy(found, signedInBy, visit) : askCode(found, signedInBy)
+  }
+
+  /**
+   * Links a person at a provider to the account of this address, if the password is its own, and signs in.
+   * Throws `too_many`, and `conflict` when the person is another account.
+   */
+  async function signInByLink(
+    input: PasswordAttempt & { email: string; origin: SessionOrigin; isAdmin: boolean | null },
+  ): Promise<SignIn> {
+    const { email, origin, isAdmin, visit } = input
+    const account = await store.accounts.findAccount(email)
+    const tested = account === null ? null : await testPassword(account, input)
+    const found = tested === null ? null : await store.accounts.findCredentials(email)
+    if (found === null || found.passwordHash !== tested) return { outcome: 'refused' }
+    return signInBy(found, { origin, links: { isAdmin }, visit })
+  }
+
+  async function beginBy(found: Credentials, by: SignedInBy, visit: Visit): Promise<SignIn> {
+    const { origin, links } = by
+    const { id } = found.account
+    const { issuer, subject } = origin
+    if (issuer !== null && subject !== null) {
+      if (links !== null)
+        await store.identities.bind({ accountId: id, tested: found.passwordHash, issuer, subject })
+      // The link may have ended while the code was awaited.
+      else if ((await store.identities.findCredentials({ issuer, subject }))?.account.id !== id)
+        return { outcome: 'refused' }
+    }
+    const isAdmin = links?.isAdmin ?? null
+    if (isAdmin !== null && isAdmin !== found.account.isAdmin)
+      await store.identities.setAdmin({ id, isAdmin })
+    return begin(found, visit, origin)
   }
 
   /** Replaces the hash of an imported account by argon2id as soon as its password is known. */
@@ -132,7 +195,9 @@ export function createSessions(options: SessionsOptions) {
     // Refuse if the password or the second factor has changed since the password was checked.
     const isSame = found !== null && isSameSecret(proofOf(found), input.pending.proof)
     if (!isSame || found.account.disabledAt !== null) return { outcome: 'refused' }
-    return (await isCodeRight(found, input.code)) ? begin(found, input.visit) : { outcome: 'refused' }
+    if (!(await isCodeRight(found, input.code))) return { outcome: 'refused' }
+    const { by } = input.pending
+    return by === null ? begin(found, input.visit) : beginBy(found, by, input.visit)
   }
 
   async function isCodeRight({ account, totpSecret, totpStep }: Credentials, code: string): Promise<boolean> {
@@ -145,23 +210,28 @@ export function createSessions(options: SessionsOptions) {
     return store.twoFactor.useRecoveryCode({ accountId, hash: hashRecoveryCode(code) })
   }
 
-  async function begin({ account, passwordHash }: Credentials, visit: Visit): Promise<SignIn> {
+  async function begin(
+    { account, passwordHash }: Credentials,
+    visit: Visit,
+    origin: SessionOrigin | null = null,
+  ): Promise<SignIn> {
     const sessionToken = newRandomToken()
     const hash = hashToken(sessionToken)
     // If the session began despite the error, its token is unknown to all.
     await store.sessions
-      .addSession({ accountId: account.id, hash, visit, tested: passwordHash })
+      .addSession({ accountId: account.id, hash, visit, tested: passwordHash, origin })
       .catch(rethrowWithoutDoubt)
+    if (origin === null) options.onPasswordSignIn(account)
     return { outcome: 'signed_in', account, sessionToken }
   }
 
   /**
    * Begins a session for a new account, or one whose password was just set with a link. Refuses if it has a
-   * second factor.
+   * second factor, or may not sign in with a password.
    */
   async function beginFor(account: Account, visit: Visit): Promise<SignIn> {
     const found = await store.accounts.findCredentials(account.email)
-    if (found === null || found.totpSecret !== null) return { outcome: 'refused' }
+    if (found === null || found.totpSecret !== null || !mayEnter(found.account)) return { outcome: 'refused' }
     return begin(found, visit)
   }
 
@@ -225,8 +295,18 @@ export function createSessions(options: SessionsOptions) {
     return age >= 0 && age < CONFIRMATION_LIFETIME
   }
 
+  /** Whether the session began recently. */
+  function isNew({ createdAt }: Session): boolean {
+    const age = now() - createdAt
+    return age >= 0 && age < CONFIRMATION_LIFETIME
+  }
+
   return {
     signIn,
+    isNew,
+    signInBy,
+    signInByLink,
+    allowsPassword: options.allowsPassword,
     readPending,
     confirmSignIn,
     beginFor,

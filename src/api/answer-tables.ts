@@ -1,6 +1,7 @@
 // The answers of the API, one table each. Their TypeScript types and the reference derive from these tables,
 // and tests validate every answer against them.
 
+import { SIGN_IN_WAYS, type SignInWay } from '../domain/account.ts'
 import { AUDIT_KINDS } from '../domain/audit.ts'
 import { EVENT_TYPES } from '../domain/events.ts'
 import { END_TO_END_RULES, type EndToEndRule } from '../domain/new-push.ts'
@@ -61,10 +62,7 @@ const file = {
   size: count('Bytes.'),
 }
 
-const createdFiles = {
-  files: Type.Array(closed(file, 'A file.')),
-  code: Type.Optional(text('Only with code_required: the two digits that pages ask the recipient for.')),
-}
+const createdFiles = { files: Type.Array(closed(file, 'A file.')) }
 
 const retrievedFiles = {
   files: Type.Array(closed({ ...file, url: uri() }, 'A file and where to download it.')),
@@ -233,6 +231,9 @@ export const ANSWERS = {
             description: 'Whether pushes may be end-to-end, as the setting --end-to-end says.',
           }),
           mail: flag('Links of pushes by mail; false where the operator names no mail server.'),
+          sign_in: Type.Array(Type.Unsafe<SignInWay>({ type: 'string', enum: [...SIGN_IN_WAYS] }), {
+            description: 'How people sign in to the pages. More ways may come.',
+          }),
           policies: Type.Object(
             {
               require_second_factor: Type.Optional(Type.Boolean()),

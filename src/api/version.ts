@@ -1,5 +1,6 @@
 // Presents this instance for `GET /version` of both versions of the API.
 
+import type { SignInWay } from '../domain/account.ts'
 import type { PushLimits } from '../domain/new-push.ts'
 import type { AnswerBody } from './answer-tables.ts'
 
@@ -13,10 +14,12 @@ export type VersionFacts = {
   /** Whether accounts can have webhooks. */
   webhooks: boolean
   policies: AnswerBody<'Version'>['extensions']['policies']
+  /** How people sign in to the pages. */
+  signIn: readonly SignInWay[]
 }
 
 export function presentVersion(facts: VersionFacts): AnswerBody<'Version'> {
-  const { applicationVersion, anonymousAccess, limits, webhooks, policies } = facts
+  const { applicationVersion, anonymousAccess, limits, webhooks, policies, signIn } = facts
   return {
     application_version: applicationVersion,
     api_version: API_VERSION,
@@ -40,6 +43,7 @@ export function presentVersion(facts: VersionFacts): AnswerBody<'Version'> {
       webhooks,
       mail: limits.mail,
       end_to_end: limits.endToEnd,
+      sign_in: [...signIn],
       policies,
     },
     limits: {

@@ -48,9 +48,8 @@ export function createNotices(options: NoticesOptions) {
       limitTests,
       links: {
         home,
-        secret: (addressed) => secretLink(addressed, config.receiveUrl ?? home),
+        secret: (addressed) => secretLink(addressed, home),
         list: `${home}${PAGES.pushes.href()}`,
-        fresh: `${home}${PAGES.pushes.href()}?show=new`,
         welcome: (link) => `${home}${PAGES.welcome.href({ link })}`,
       },
       nameOfInstance: () => appearance.inEffect().name,

@@ -9,7 +9,7 @@ import { answerJson, answerText } from '../http/answers.ts'
 import type { PresentError } from '../http/door/errors.ts'
 import { createRouter, open, type Route, routesOf } from '../http/door/router.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
-import { type Endpoint, FILES } from '../http/urls.ts'
+import { FILES } from '../http/urls.ts'
 import type { Authority } from '../lan/certificate.ts'
 import type { Appearances } from '../operating/appearance.ts'
 import type { LookAtHealth } from '../operating/health.ts'
@@ -24,7 +24,7 @@ import type { AnswerGuest } from '../pages/frame/page.tsx'
 import { createFormAddressRoutes, createMovedRoutes } from '../pages/moved.ts'
 import { createPageRoutes } from '../pages/pages.ts'
 import { createAnswerAuthority } from '../pages/trust/trust-page.tsx'
-import { policiesOf } from '../settings/push-limits.ts'
+import { policiesOf, signInWaysOf } from '../settings/push-limits.ts'
 import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { Services } from './services.ts'
@@ -57,8 +57,6 @@ type RoutesOptions = ServedParts & {
   presentError: PresentError
   answerReady: Route['answer']
   answerManifest: Route['answer']
-  /** The only URLs of this door; all without it. */
-  known?: readonly Endpoint[] | undefined
 }
 
 /** The Robots Exclusion Protocol (RFC 9309). Pages repeat it for robots that follow a link. */
@@ -73,6 +71,7 @@ export function createRoutes(options: RoutesOptions) {
     ...{ applicationVersion: options.version, anonymousAccess, limits },
     webhooks: notices.webhooks.isOn,
     policies: policiesOf(config),
+    signIn: signInWaysOf(config),
   }
   const reference = createReference({ limits, anonymousAccess, version: options.version })
   const getViewer = createGetViewer({
@@ -81,7 +80,6 @@ export function createRoutes(options: RoutesOptions) {
     onError: noteFailure(log, 'could not record the last use of an API token'),
   })
   return createRouter({
-    only: options.known,
     routes: [
       ...createApiRoutes({
         ...sharing,
@@ -115,14 +113,10 @@ function createFileRoutes(options: RoutesOptions): Route[] {
 }
 
 function createServedPages(
-  { services, config, store, backups, ...options }: RoutesOptions,
+  { services, config, store, backups, log, ...options }: RoutesOptions,
   reference: () => Promise<object>,
 ): Route[] {
   const { assets } = options
-  const sealingScripts = {
-    ...{ age: assets.hrefOf('age'), seal: assets.hrefOf('seal'), unseal: assets.hrefOf('unseal') },
-    ...{ identity: assets.hrefOf('identity'), qrPicture: assets.hrefOf('qrPicture') },
-  }
   const { requests, sharing, access, notices, upkeep } = services
   return createPageRoutes({
     ...options,
@@ -134,11 +128,9 @@ function createServedPages(
     anonymousAccess: config.anonymousAccess,
     requireSecondFactor: config.requireSecondFactor,
     signups: config.signups,
-    createScripts: {
-      ...{ wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
-      ...sealingScripts,
-    },
-    sealingScripts,
+    allowsPasswords: config.passwordSignIn === 'yes',
+    onRefused: ({ reason, ...at }) => log.warn({ reason, ...at }, 'refused a sign-in by the provider'),
+    createScripts: { wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
     now: store.now,
     findSetup: createFindSetup({ pushes: sharing.pushes, now: store.now }),
     isOnServer: store.database !== null,

@@ -7,16 +7,19 @@ import { createApiTokens } from '../accounts/api-tokens.ts'
 import { createPasswords } from '../accounts/passwords.ts'
 import { createPeople } from '../accounts/people.ts'
 import { createPreferences } from '../accounts/preferences.ts'
-import { createKnownAddresses, createSessions } from '../accounts/sessions.ts'
+import { createProviderSignIn } from '../accounts/provider-sign-in.ts'
+import { createKnownAddresses, createSessions, type Sessions } from '../accounts/sessions.ts'
 import { createSignInLimit } from '../accounts/sign-in-limit.ts'
 import { createSignUp } from '../accounts/sign-up.ts'
 import { createTwoFactor } from '../accounts/two-factor.ts'
 import type { Argon2Cost } from '../crypto/passphrase.ts'
-import { countingLoopback, createClientOf } from '../domain/client.ts'
+import { type Account, tokensPauseAt } from '../domain/account.ts'
+import { createClientOf } from '../domain/client.ts'
 import type { Job } from '../domain/job.ts'
-import type { Now } from '../domain/time.ts'
+import { DAY, type Now } from '../domain/time.ts'
 import type { Network } from '../http/door/listener.ts'
 import { listOrNone } from '../http/door/reachable.ts'
+import { PAGES } from '../http/urls.ts'
 import type { Appearances } from '../operating/appearance.ts'
 import { createJobs } from '../operating/jobs.ts'
 import type { Log } from '../operating/log.ts'
@@ -24,7 +27,8 @@ import { noteFailure } from '../operating/logging.ts'
 import type { Metrics } from '../operating/metrics.ts'
 import { createCountPushes, createReadStatus } from '../operating/status.ts'
 import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
-import { createDownloads, type Downloads } from '../pushes/downloads.ts'
+import type { ShownProvider } from '../pages/account/provider-link.tsx'
+import { createDownloads } from '../pushes/downloads.ts'
 import { createIdempotency } from '../pushes/idempotency.ts'
 import { createMailLimit, createShareOf, createShortTokens } from '../pushes/limits.ts'
 import { createLinkMails } from '../pushes/link-mails.ts'
@@ -87,8 +91,6 @@ export function createServices(options: ServicesOptions) {
     sharing,
     /** Requests for secrets. */
     requests: createRequests({ ...limits, ...sharing, store, log, keyring, now }),
-    /** Pushes and requests for --receive-listen; null without it. */
-    forRecipients: options.config.receiveListen === null ? null : createOutside(options, limits, sharing),
     /** Accounts, and how they sign in. */
     access,
     /** Events, webhooks and mail. */
@@ -119,10 +121,7 @@ function createLimits({ config, store, argon2Cost, listAddresses }: ServicesOpti
   }
 }
 
-type Sharing = ReturnType<typeof createSharing>
-
-function createSharing(options: ServicesOptions, shared: Limits) {
-  const { config, store } = options
+function createSharing({ config, store, metrics }: ServicesOptions, shared: Limits) {
   const { keyring, now } = store
   const limits = pushLimitsOf(config)
   const relieve = createRelieve(() => Bun.gc(true))
@@ -130,10 +129,16 @@ function createSharing(options: ServicesOptions, shared: Limits) {
     ...{ store, keyring, now, relieve, elapsed: () => performance.now() },
     lookEvery: store.database === null ? 0 : RECHECK_EVERY_MS,
   })
+  const pushes = createPushes({
+    ...{ ...shared, store, keyring, now },
+    linkMails: createLinkMails({ keyring, limit: shared.mails }),
+    shortTokens: createShortTokens({ now, clientOf: shared.clientOf }),
+    grantAll: downloads.grantAll,
+  })
   return {
     /** The bounds and defaults of a new push. */
     limits,
-    pushes: createMeteredPushes(options, { ...shared, ...downloads }),
+    pushes: metrics === null ? pushes : meterPushes(pushes, metrics),
     uploads: createUploads({ store, limits, relieve }),
     downloads,
     idempotency: createIdempotency({ store, keyring, now }),
@@ -141,32 +146,42 @@ function createSharing(options: ServicesOptions, shared: Limits) {
   }
 }
 
-function createMeteredPushes(
-  { store, metrics }: ServicesOptions,
-  shared: Limits & Pick<Downloads, 'grantAll'>,
-): Pushes {
-  const { keyring, now } = store
-  const pushes = createPushes({
-    ...{ ...shared, store, keyring, now },
-    linkMails: createLinkMails({ keyring, limit: shared.mails }),
-    shortTokens: createShortTokens({ now, clientOf: shared.clientOf }),
-  })
-  return metrics === null ? pushes : meterPushes(pushes, metrics)
+/** Whether this account may sign in with its password. */
+function createAllowsPassword({ passwordSignIn, breakGlass }: Config) {
+  return ({ email, isAdmin }: Pick<Account, 'email' | 'isAdmin'>): boolean =>
+    passwordSignIn === 'yes' || email === breakGlass || (passwordSignIn === 'admin' && isAdmin)
 }
 
-/** On --receive-listen loopback counts as a client, and hashing fills at most half of the queue. */
-function createOutside(options: ServicesOptions, shared: Limits, sharing: Sharing) {
-  const { config, store, argon2Cost, log } = options
-  const { keyring, now } = store
-  const clientOf = countingLoopback(shared.clientOf)
-  const { inTurn } = shared.passphrases
-  const limits: Limits = {
-    ...{ ...shared, clientOf },
-    passphrases: { ...createPassphrases({ inLine: shared.hashing.inHalf, argon2Cost, clientOf }), inTurn },
-    shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf }),
+/** Logs each use of the account that gets in while the provider is down, and tells the administrators. */
+function createWatchBreakGlass({ config, store, log }: ServicesOptions) {
+  return ({ id, email }: Account): void => {
+    if (email !== config.breakGlass) return
+    log.warn({ accountId: id }, 'the account of --break-glass signed in')
+    store.events
+      .tellAdmins({ type: 'account.break_glass', data: {} })
+      .catch(noteFailure(log, 'could not tell the administrators of a sign-in by --break-glass'))
   }
-  const pushes = createMeteredPushes(options, { ...limits, ...sharing.downloads })
-  return { pushes, requests: createRequests({ ...limits, ...sharing, pushes, store, log, keyring, now }) }
+}
+
+/** Returns null without --oidc-issuer. */
+function createProvider(options: ServicesOptions, sessions: Sessions): ShownProvider | null {
+  const { config, store, systemNow } = options
+  const { oidcIssuer: issuer, oidcClientId: clientId, baseUrl } = config
+  if (issuer === null || clientId === null || baseUrl === null) return null
+  const signIn = createProviderSignIn({
+    settings: {
+      ...{ issuer, clientId, clientSecret: config.oidcClientSecret, ca: config.oidcCa },
+      redirectUri: `${baseUrl}${PAGES.providerCallback.href()}`,
+      groupClaim: config.oidcAdminGroup?.claim ?? null,
+    },
+    ...{ store, keyring: store.keyring, sessions, now: store.now, systemNow },
+    signup: config.oidcSignup === 'yes',
+    domains: config.signupDomains,
+    adminGroup: config.oidcAdminGroup,
+    breakGlass: config.breakGlass,
+    sessionHours: config.sessionHours,
+  })
+  return { name: config.oidcName ?? new URL(issuer).hostname, signIn }
 }
 
 function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit }: Limits) {
@@ -175,18 +190,30 @@ function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit 
   const { inLine } = hashing
   const passwords = createPasswords(argon2Cost, { nameOfInstance: () => appearance.inEffect().name })
   const accounts = createAccounts({ store, passwords })
+  const sessions = createSessions({
+    ...{ store, passwords, keyring, inLine, limit, now, systemNow },
+    allowsPassword: createAllowsPassword(config),
+    onPasswordSignIn: createWatchBreakGlass(options),
+  })
   return {
     accounts,
     people: createPeople(store),
     signUp: createSignUp({ accounts, inLine, limit, domains: config.signupDomains }),
-    apiTokens: createApiTokens({ apiTokens: store.apiTokens, accounts }),
+    apiTokens: createApiTokens({
+      ...{ apiTokens: store.apiTokens, accounts },
+      isPaused: ({ account, lastSignInAt }) => {
+        const pausesAt = tokensPauseAt({ ...account, lastSignInAt }, config.tokenPauseDays * DAY)
+        return pausesAt !== null && now() >= pausesAt
+      },
+    }),
     accountLinks: createAccountLinks({
       ...{ store, passwords, inLine, limit, keyring },
       mailLimit: config.smtpUrl === null ? null : mails,
       onError: noteFailure(log, 'could not send a link for a new password'),
       onSetUp: () => removeSetupLink(config.dataDir),
     }),
-    sessions: createSessions({ store, passwords, keyring, inLine, limit, now, systemNow }),
+    sessions,
+    provider: createProvider(options, sessions),
     twoFactor: createTwoFactor({ store, keyring, limit, now, systemNow }),
     preferences: createPreferences({
       store,
@@ -199,7 +226,8 @@ function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit 
 function createUpkeep({ config, store, log, otherJobs }: ServicesOptions, deliveries: Job) {
   const { now, clock } = store
   const { purgeAfter, sweepEvery: every } = config
-  const sweeper = createSweeper({ ...store, trusted: clock.trusted, purgeAfter })
+  const pauseTokensAfter = config.tokenPauseDays * DAY
+  const sweeper = createSweeper({ ...store, trusted: clock.trusted, purgeAfter, pauseTokensAfter })
   const sweeping = [
     createSweepJob({ sweeper, every, log }),
     createExpiryJob({ sweeper, trusted: clock.trusted }),

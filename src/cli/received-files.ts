@@ -15,6 +15,7 @@ import { isSealedName } from '../domain/age-recipient.ts'
 import { printableLine } from '../text/printable.ts'
 import { safeFilename, safeFilenames } from '../text/safe-filename.ts'
 import { type AgeKeys, requireAll, unopened } from './age-keys.ts'
+import { CommandFailure } from './failures.ts'
 import { formatSize, quote } from './format.ts'
 import { isNamedAsFolder, STANDARD } from './paths.ts'
 import type { Shell } from './shell.ts'
@@ -37,9 +38,7 @@ const CANCELLED = 'cancelled; the same command resumes from here while the serve
 
 export type ReceivedFiles = ReturnType<typeof createReceivedFiles>
 
-export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: ReceivedFilesOptions) {
-  const isPoured = to.output === STANDARD
-  const output = isPoured ? null : to.output
+export function createReceivedFiles({ output, link, shell, downloadPart, keys }: ReceivedFilesOptions) {
   // The names of hidden files must not reveal the link.
   const id = createHash('sha256').update(link).digest('hex').slice(0, 16)
   const noteIn = (folder: string) => join(folder, `.oncebox-${id}.json`)
@@ -49,15 +48,13 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
   const positions: (FilePosition | null)[] = []
 
   async function receive(files: readonly RemoteFile[]): Promise<void> {
-    const [first, ...others] = files
-    if (isPoured && first !== undefined && others.length === 0) return pour(first)
-    if (isPoured) shell.say('Standard output takes one file, and these are several: they are saved here.')
+    if (output === STANDARD) return pour(files)
     return download({ files, done: 0 }, folderFor(files.length > 1))
   }
 
   /** Resumes an interrupted download. False when there is none or the server no longer allows it. */
   async function resume(): Promise<boolean> {
-    if (isPoured) return false
+    if (output === STANDARD) return false
     const folder = folderFor(false)
     const unfinished = await readNote(noteIn(folder))
     if (unfinished === null) return false
@@ -120,8 +117,7 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
 
   /** Gives a whole part its name, once it has been opened if there are keys. */
   async function place(filename: string, { path, part, isNamed, n }: Target): Promise<void> {
-    const opened =
-      keys === null ? null : await open(keys, { name: filename, from: part, to: `${part}.open`, n })
+    const opened = keys === null ? null : await open({ name: filename, from: part, to: `${part}.open`, n })
     const inner = opened?.name ?? null
     const wanted = inner === null || isNamed ? path : join(dirname(path), safeNameOf(inner))
     const placed = await placePart(opened === null ? part : `${part}.open`, wanted)
@@ -134,9 +130,9 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
   type Opening = { name: string; from: string; to: string; n: number }
 
   /** Opens the `n`th file. Removes what it has written if that fails, or if the server has swapped files. */
-  async function open({ openFile }: AgeKeys, { n, ...opening }: Opening): Promise<DecryptedFile> {
+  async function open({ n, ...opening }: Opening): Promise<DecryptedFile> {
     try {
-      const opened = await openFile(opening)
+      const opened = await (keys as AgeKeys).openFile(opening)
       notePosition(opened, opening.name, n)
       return opened
     } catch (cause) {
@@ -154,7 +150,12 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
   }
 
   /** Writes the only file to standard output, piece by piece. */
-  async function pour(file: RemoteFile): Promise<void> {
+  async function pour(files: readonly RemoteFile[]): Promise<void> {
+    const [file, ...others] = files
+    if (file === undefined || others.length > 0)
+      throw new CommandFailure(
+        'Standard output takes one file, and there are several: name a folder instead.',
+      )
     const folder = mkdtempSync(join(tmpdir(), 'oncebox-'))
     const part = join(folder, 'download.part')
     try {
@@ -168,24 +169,19 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
   }
 
   /** Opens files that were saved encrypted. */
-  async function openSaved(paths: readonly string[], { openFile, pourFile }: AgeKeys): Promise<void> {
-    const [first = '', ...others] = paths
-    if (isPoured && others.length === 0) {
-      await pourFile(basename(first), first, shell.writeBytes)
-      return
-    }
-    const folder = folderFor(others.length > 0)
-    const isNamed = output !== null && others.length === 0 && !isNamedAsFolder(output)
-    mkdirSync(folder, { recursive: true })
+  async function openSaved(paths: readonly string[]): Promise<void> {
+    const folder = folderFor(paths.length > 1)
+    const isNamed = output !== null && paths.length === 1 && !isNamedAsFolder(output)
+    if (paths.length > 0) mkdirSync(folder, { recursive: true })
     for (const [index, from] of paths.entries()) {
       const to = `${partIn(folder, index)}.open`
-      try {
-        const { name } = await openFile({ name: basename(from), from, to })
-        const placed = await placePart(to, isNamed ? output : join(folder, safeNameOf(name)))
-        shell.say(`Saved as ${printableLine(placed)} (${formatSize(statSync(placed).size)}).`)
-      } finally {
+      const name = basename(from)
+      const { name: inner } = await (keys as AgeKeys).openFile({ name, from, to }).catch(async (cause) => {
         await rm(to, { force: true })
-      }
+        throw cause
+      })
+      const placed = await placePart(to, isNamed ? output : join(folder, safeNameOf(inner)))
+      shell.say(`Saved as ${printableLine(placed)} (${formatSize(statSync(placed).size)}).`)
     }
   }
 

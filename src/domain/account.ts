@@ -24,7 +24,21 @@ export type Account = {
   createdAt: number
   /** How many times a reset link set a new password. */
   resets: number
+  /** If false, only a provider or a proxy signs its owner in. */
+  hasPassword: boolean
+  /** Whether its API tokens never pause. */
+  isService: boolean
 }
+
+/** Stands in place of the hash of a password that does not exist. No hash equals it. */
+export const NO_PASSWORD = '!'
+
+/** Who signs people in besides the server itself: an OpenID provider, or a proxy by its header. */
+export type SignInVia = 'oidc' | 'header'
+
+export const SIGN_IN_WAYS = ['password', 'oidc', 'header', 'passkey'] as const
+
+export type SignInWay = (typeof SIGN_IN_WAYS)[number]
 
 /** Accounts on one page of the administration. */
 export const PEOPLE_PAGE_SIZE = 25
@@ -60,6 +74,17 @@ export type Session = {
   userAgent: string
   /** When password (and code, with a second factor) were last confirmed in this session; 0 for never. */
   confirmedAt: number
+  /** How it began; null for a password. */
+  via: SignInVia | null
+  /** The person at the provider; null without one. */
+  issuer: string | null
+  subject: string | null
+  /** The session at the provider; null if it names none. */
+  sid: string | null
+  /** Whether the provider asked for a second factor. */
+  isMultiFactor: boolean
+  /** When it ends in any case; null for the usual lifetime. */
+  endsAt: number | null
 }
 
 /** A session ends after this time without a request. */
@@ -71,7 +96,11 @@ export const SESSION_LIFETIME = 30 * DAY
  * Whether a session has ended. One created more than a day in the future was made while the clock was ahead,
  * and would last too long.
  */
-export function isSessionEnded({ createdAt, lastSeenAt }: Session, now: number): boolean {
+export function isSessionEnded(
+  { createdAt, lastSeenAt, endsAt }: Pick<Session, 'createdAt' | 'lastSeenAt' | 'endsAt'>,
+  now: number,
+): boolean {
+  if (endsAt !== null && now >= endsAt) return true
   return createdAt > now + DAY || now >= Math.min(lastSeenAt + SESSION_IDLE, createdAt + SESSION_LIFETIME)
 }
 
@@ -80,6 +109,20 @@ export const CONFIRMATION_LIFETIME = 10 * MINUTE
 
 /** Signing in beyond this number ends the session that was idle for longest. */
 export const MAX_SESSIONS = 50
+
+/** How long before a pause of API tokens their owner and the administrators get an event. */
+export const PAUSE_TOLD_BEFORE = 14 * DAY
+
+type PausingAccount = Pick<Account, 'hasPassword' | 'isService' | 'createdAt'> & { lastSignInAt: number }
+
+/**
+ * Returns when the API tokens of an account pause: only a provider or a proxy knows whether the person is
+ * still there. Null for never. `after`: milliseconds without a sign-in; 0 is never.
+ */
+export function tokensPauseAt(account: PausingAccount, after: number): number | null {
+  const { hasPassword, isService, createdAt, lastSignInAt } = account
+  return after === 0 || hasPassword || isService ? null : Math.max(lastSignInAt, createdAt) + after
+}
 
 export const MAX_API_TOKENS = 100
 

@@ -133,7 +133,13 @@ export const PAGES = {
   saveText: post('/p/:url_token/save', 'open'),
   created: get('/p/:url_token/preview', 'open'),
 
-  // Accounts before they are signed in.
+  // A provider that signs people in, and accounts before they are signed in.
+  /** Only on servers with an OpenID provider, like the next four. */
+  startProvider: get('/sign-in/oidc', 'open'),
+  submitProvider: post('/sign-in/oidc', 'open'),
+  providerCallback: get('/sign-in/oidc/callback', 'open'),
+  /** The provider calls it itself, without a form token. */
+  providerLogout: post('/sign-in/oidc/logout', 'open'),
   signIn: get('/sign-in', 'open'),
   submitSignIn: post('/sign-in', 'open'),
   submitCode: post('/sign-in/code', 'open'),
@@ -164,8 +170,6 @@ export const PAGES = {
   unlock: post('/pushes/:url_token/unlock', 'member'),
   /** Shows the content of an answer to its owner. */
   readAnswer: post('/pushes/:url_token/read', 'member'),
-  /** Fills in the form to create a push with the text of an answer. */
-  passOn: post('/pushes/:url_token/pass-on', 'member'),
   auditCsv: get('/pushes/:url_token/audit.csv', 'member'),
   auditJson: get('/pushes/:url_token/audit.json', 'member'),
 
@@ -193,11 +197,13 @@ export const PAGES = {
   turnOnTwoFactor: post('/account/two-factor', 'member'),
   turnOffTwoFactor: post('/account/two-factor/off', 'member'),
   keepRecipient: post('/account/age-key', 'member'),
-  notices: get('/account/notices', 'member'),
+  linkProvider: post('/account/provider', 'member'),
+  unlinkProvider: post('/account/provider/remove', 'member'),
+  webhooks: get('/account/webhooks', 'member'),
   addWebhook: post('/account/webhooks', 'member'),
   removeWebhook: post('/account/webhooks/delete', 'member'),
   testWebhook: post('/account/webhooks/test', 'member'),
-  keepNotices: post('/account/mail', 'member'),
+  keepMailWishes: post('/account/mail', 'member'),
   testMail: post('/account/mail/test', 'member'),
   signOut: post('/sign-out', 'member'),
 
@@ -211,13 +217,14 @@ export const PAGES = {
   enableAccount: post('/admin/accounts/:id/enable', 'admin'),
   promoteAccount: post('/admin/accounts/:id/promote', 'admin'),
   demoteAccount: post('/admin/accounts/:id/demote', 'admin'),
+  serviceAccount: post('/admin/accounts/:id/service', 'admin'),
+  personAccount: post('/admin/accounts/:id/person', 'admin'),
   resetAccount: post('/admin/accounts/:id/reset', 'admin'),
   removeAccount: post('/admin/accounts/:id/remove', 'admin'),
   changeAppearance: post('/admin/appearance', 'admin'),
   acceptClock: post('/admin/clock', 'admin'),
   backUp: post('/admin/backup', 'admin'),
   allWebhooks: get('/admin/webhooks', 'admin'),
-  keepAllNotices: post('/admin/webhooks/events', 'admin'),
   addAllWebhook: post('/admin/webhooks', 'admin'),
   removeAllWebhook: post('/admin/webhooks/delete', 'admin'),
   testAllWebhook: post('/admin/webhooks/test', 'admin'),
@@ -273,34 +280,6 @@ export function moved(to: Redirect['to'], ...from: (string | Endpoint)[]): Redir
   return paths.map((path) => ({ method: 'GET', path, guard: 'open', to }))
 }
 
-const TO_SECRET_LINKS = [PAGES.receive, PAGES.receiveStep].map((page) => page.href({ url_token: '-' }))
-/** Links with another letter or a language in front. `/p/…/passphrase` is only a page on the way. */
-const OLDER_LINK = /^\/(?:[fr]|:locale\/[pfr])\//
-
-/** The URLs of --receive-listen, one by one. Every other path and method is 404 there. */
-export const RECIPIENT_URLS: readonly Endpoint[] = [
-  PAGES.receive,
-  PAGES.reveal,
-  PAGES.receiveStep,
-  PAGES.expire,
-  PAGES.answer,
-  PAGES.submitAnswer,
-  ...MOVED.filter(({ path, to }) => OLDER_LINK.test(path) && TO_SECRET_LINKS.includes(to('-'))),
-
-  API.retrieve,
-  API.preview,
-  API.expire,
-  API.answer,
-
-  FILES.download,
-  FILES.asset,
-  FILES.favicon,
-  FILES.touchIcon,
-  FILES.manifest,
-  FILES.robots,
-  FILES.up,
-]
-
 /**
  * Paths that are exempt from rate limits, load shedding and the check of the Host, because clients ask for
  * the version first.
@@ -331,11 +310,11 @@ export function secretHref({ push, urlToken }: SecretAddress): string {
 }
 
 /** Returns the link of a request, for the person who has the secret. */
-export function requestLink(urlToken: string, linkBase: string): string {
-  return `${linkBase}${PAGES.answer.href({ url_token: urlToken })}`
+export function requestLink(urlToken: string, baseUrl: string): string {
+  return `${baseUrl}${PAGES.answer.href({ url_token: urlToken })}`
 }
 
 /** Returns the secret link, for the recipient. */
-export function secretLink(addressed: SecretAddress, linkBase: string): string {
-  return `${linkBase}${secretHref(addressed)}`
+export function secretLink(addressed: SecretAddress, baseUrl: string): string {
+  return `${baseUrl}${secretHref(addressed)}`
 }

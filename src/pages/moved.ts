@@ -14,7 +14,8 @@ const ALL_PAGES: readonly Endpoint[] = Object.values(PAGES)
  * reload or a change of language. They redirect to the page with the form, whose guard decides who sees it.
  */
 const FORM_ADDRESSES: readonly Redirect[] = ALL_PAGES.filter(
-  ({ path, method }) => method === 'POST' && findPage(path) === undefined,
+  ({ path, method }) =>
+    method === 'POST' && path !== PAGES.providerLogout.path && findPage(path) === undefined,
 ).flatMap((form) => moved((urlToken) => pageAbove(form).replace(':url_token', urlToken), form))
 
 type PagesOn = { mail: boolean; signups: boolean }
@@ -38,7 +39,6 @@ export function createFormAddressRoutes(basePath: string): Route[] {
  */
 function pageAbove({ path, guard }: Pick<Endpoint, 'path' | 'guard'>): string {
   if (path === '/') return PAGES.account.path
-  if (/^.account.(mail|webhooks)$/.test(path)) return PAGES.notices.path
   const above = path.slice(0, path.lastIndexOf('/')) || '/'
   return findPage(above)?.guard === guard ? above : pageAbove({ path: above, guard })
 }

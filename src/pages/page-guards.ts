@@ -53,7 +53,8 @@ export function createPageGuards(options: PageGuardsOptions) {
     return mayEnter ? show(visitor, params) : askToSignIn(visitor)
   }
 
-  const mustSetUp = ({ session }: Guest) => requireSecondFactor && session?.account.hasTwoFactor === false
+  const mustSetUp = ({ session }: Guest) =>
+    requireSecondFactor && session?.account.hasTwoFactor === false && !session.session.isMultiFactor
 
   /**
    * Guards a form that reads its own body. During an outage the sender is unknown: `refuse` shows the form

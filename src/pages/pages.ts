@@ -6,10 +6,11 @@ import { PAGES } from '../http/urls.ts'
 import { type AccountPageOptions, createAccountPages } from './account/account.tsx'
 import { createConfirm } from './account/confirm.tsx'
 import { createMessagePages, type MessagePageOptions } from './account/message.tsx'
-import { createNoticePages, type NoticePageOptions } from './account/notices.tsx'
+import { createProviderPages, type ProviderPageOptions } from './account/provider.tsx'
 import { createSignInPages, type SignInPageOptions } from './account/sign-in.tsx'
 import { createTokenPages, type TokenPageOptions } from './account/tokens.tsx'
 import { createTwoFactorPages } from './account/two-factor.tsx'
+import { createWebhookPages, type WebhookPageOptions } from './account/webhooks.tsx'
 import { createWelcomePages, type WelcomePageOptions } from './account/welcome.tsx'
 import { type AdminPageOptions, createAdminPages } from './admin/admin.tsx'
 import { type BackUpOptions, createBackUp } from './admin/backups.tsx'
@@ -26,7 +27,6 @@ import { createReceivePages, type ReceivePageOptions } from './receive/receive.t
 import { type AnswerPagesOptions, createAnswerPages } from './requests/answer.tsx'
 import { createRequestPages, type RequestPagesOptions } from './requests/requests.tsx'
 import { type CreatePageOptions, createCreatePage } from './share/create/create.tsx'
-import { createShowForm } from './share/create/create-page.tsx'
 import { type CreatedPageOptions, createCreatedPage } from './share/created.tsx'
 import { createTrustPage, type TrustPageOptions } from './trust/trust-page.tsx'
 
@@ -34,13 +34,14 @@ type PagesOptions = ReceivePageOptions &
   CreatePageOptions &
   CreatedPageOptions &
   DashboardOptions &
-  Omit<PushPageOptions, 'showShared'> &
+  PushPageOptions &
   AccountPageOptions &
   ExportOptions &
   MessagePageOptions &
   SignInPageOptions &
+  ProviderPageOptions &
   TokenPageOptions &
-  NoticePageOptions &
+  WebhookPageOptions &
   Omit<WelcomePageOptions, 'enterAfter'> &
   AdminPageOptions &
   FirstStepsOptions &
@@ -102,8 +103,7 @@ function shareControllers({ guest, patientForm }: PageGuards, options: PagesOpti
 /** The pages of an account's own pushes. */
 function ownerControllers({ member, form }: PageGuards, options: PagesOptions) {
   const list = createDashboard(options)
-  const { showShared } = createShowForm(options)
-  const { show, read, passOn, expire, unlock, edit } = createPushPages({ ...options, showShared })
+  const { show, read, expire, unlock, edit } = createPushPages(options)
   const { saveList, saveLog } = createExports(options)
   return {
     pushes: member(list.show),
@@ -113,7 +113,6 @@ function ownerControllers({ member, form }: PageGuards, options: PagesOptions) {
     expireOwn: form(expire),
     unlock: form(unlock),
     readAnswer: form(read),
-    passOn: form(passOn),
     auditCsv: member(saveLog('csv')),
     auditJson: member(saveLog('json')),
     listCsv: member(saveList('csv')),
@@ -140,7 +139,7 @@ function requestControllers({ guest, member, form }: PageGuards, options: PagesO
  * These forms carry no form token, because a page opened before a new sign-in has the token of the old
  * session.
  */
-function signInControllers({ guest, guestForm, form }: PageGuards, options: PagesOptions) {
+function signInControllers({ guest, guestForm, form, confirmedForm }: PageGuards, options: PagesOptions) {
   const signIn = createSignInPages(options)
   const welcome = createWelcomePages({ ...options, enterAfter: signIn.enterAfter })
   return {
@@ -154,6 +153,30 @@ function signInControllers({ guest, guestForm, form }: PageGuards, options: Page
     welcome: guest(welcome.show),
     submitWelcome: guestForm(welcome.useLink),
     signOut: form(signIn.signOut),
+    ...providerControllers({ guest, guestForm, confirmedForm }, { ...options, ...signIn }),
+  }
+}
+
+const NO_PROVIDER = {
+  ...{ startProvider: null, providerCallback: null, submitProvider: null, providerLogout: null },
+  ...{ linkProvider: null, unlinkProvider: null },
+}
+
+/** The pages of a sign-in by the provider. The provider sends no form token when it ends sessions. */
+function providerControllers(
+  { guest, guestForm, confirmedForm }: Pick<PageGuards, 'guest' | 'guestForm' | 'confirmedForm'>,
+  options: ProviderPageOptions & Pick<ReturnType<typeof createSignInPages>, 'enter' | 'askCode'>,
+) {
+  const { provider } = options
+  if (provider === null) return NO_PROVIDER
+  const pages = createProviderPages({ ...options, provider })
+  return {
+    startProvider: guest(pages.start),
+    providerCallback: guest(pages.finish),
+    submitProvider: guestForm(pages.submit),
+    providerLogout: open(({ exchange }) => pages.logOut(() => readForm(exchange), exchange.requestId)),
+    linkProvider: confirmedForm(pages.link),
+    unlinkProvider: confirmedForm(pages.unlink),
   }
 }
 
@@ -162,7 +185,7 @@ function accountControllers({ member, form, confirmedForm }: PageGuards, options
   const account = createAccountPages(options)
   const tokens = createTokenPages(options)
   const message = createMessagePages(options)
-  const notices = createNoticePages(options)
+  const webhooks = createWebhookPages(options)
   const twoFactor = createTwoFactorPages({ ...options, showAccount: account.showAgain })
   return {
     tokens: member(tokens.show),
@@ -171,14 +194,14 @@ function accountControllers({ member, form, confirmedForm }: PageGuards, options
     account: member(account.show),
     changePassword: form(account.changePassword),
     endSession: form(account.endSession),
-    keepNotices: form(notices.keep),
-    testMail: form(notices.testMail),
+    keepMailWishes: form(account.keepMailWishes),
+    testMail: form(account.testMail),
     message: member(message.show),
     keepMessage: form(message.keep),
-    notices: member(notices.show),
-    addWebhook: confirmedForm(notices.add),
-    removeWebhook: form(notices.remove),
-    testWebhook: form(notices.test),
+    webhooks: member(webhooks.show),
+    addWebhook: confirmedForm(webhooks.add),
+    removeWebhook: form(webhooks.remove),
+    testWebhook: form(webhooks.test),
     twoFactor: member(twoFactor.show),
     turnOnTwoFactor: confirmedForm(twoFactor.turnOn),
     turnOffTwoFactor: confirmedForm(twoFactor.turnOff),
@@ -189,27 +212,27 @@ function accountControllers({ member, form, confirmedForm }: PageGuards, options
 
 /** The pages of administrators. */
 function adminControllers({ member, form, confirmedForm }: PageGuards, options: PagesOptions) {
-  const { show, invite, withdraw, disable, enable, promote, demote, reset, remove, changeAppearance } =
-    createAdminPages(options)
-  const notices = createNoticePages(options, 'server')
+  const pages = createAdminPages(options)
+  const webhooks = createWebhookPages(options, 'server')
   return {
-    admin: member(show),
-    allWebhooks: member(notices.show),
-    keepAllNotices: form(notices.keep),
-    addAllWebhook: confirmedForm(notices.add),
-    removeAllWebhook: form(notices.remove),
-    testAllWebhook: form(notices.test),
+    admin: member(pages.show),
+    allWebhooks: member(webhooks.show),
+    addAllWebhook: confirmedForm(webhooks.add),
+    removeAllWebhook: form(webhooks.remove),
+    testAllWebhook: form(webhooks.test),
     firstSteps: member(createShowFirstSteps(options)),
-    invite: confirmedForm(invite),
+    invite: confirmedForm(pages.invite),
     // Does not ask for the password, because it only takes access away, and may be urgent.
-    withdrawInvitation: form(withdraw),
-    disableAccount: confirmedForm(disable),
-    enableAccount: confirmedForm(enable),
-    promoteAccount: confirmedForm(promote),
-    demoteAccount: confirmedForm(demote),
-    resetAccount: confirmedForm(reset),
-    removeAccount: confirmedForm(remove),
-    changeAppearance: confirmedForm(changeAppearance),
+    withdrawInvitation: form(pages.withdraw),
+    disableAccount: confirmedForm(pages.disable),
+    enableAccount: confirmedForm(pages.enable),
+    promoteAccount: confirmedForm(pages.promote),
+    demoteAccount: confirmedForm(pages.demote),
+    serviceAccount: confirmedForm(pages.service),
+    personAccount: confirmedForm(pages.person),
+    resetAccount: confirmedForm(pages.reset),
+    removeAccount: confirmedForm(pages.remove),
+    changeAppearance: confirmedForm(pages.changeAppearance),
     // Asks for the password, because pushes that have expired by this clock are destroyed then.
     acceptClock: confirmedForm(createAcceptClock(options.acceptClock)),
     // Asks for the password, because the new backup replaces the oldest.

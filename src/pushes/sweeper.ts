@@ -15,11 +15,13 @@ export type SweeperOptions = {
   idempotencyKeys: Pick<Store['idempotencyKeys'], 'removeLapsed'>
   shared: Pick<SharedState, 'removeLapsed'>
   requests: Pick<Store['requests'], 'purge'>
-  events: Pick<Store['events'], 'tellExpiring' | 'removeOld'>
+  events: Pick<Store['events'], 'tellExpiring' | 'tellPausing' | 'removeOld'>
   /** Returns null while the clock is in doubt: then nothing is swept. */
   trusted: Trusted
   /** How long an owner's expired push, or a closed request, is kept, in milliseconds. */
   purgeAfter: number
+  /** How long API tokens of an account without a password work without a sign-in; 0 for ever. */
+  pauseTokensAfter: number
 }
 
 /** The end of the last sweep, and its counts. */
@@ -31,7 +33,8 @@ export type SweepCounts = { expired: number; purged: number; files: number }
 const NOTHING: SweepCounts = { expired: 0, purged: 0, files: 0 }
 
 export function createSweeper(options: SweeperOptions) {
-  const { expiry, files, idempotencyKeys, shared, requests, events, trusted, purgeAfter } = options
+  const { expiry, files, idempotencyKeys, shared, requests, events, trusted, purgeAfter, pauseTokensAfter } =
+    options
   let running: Promise<SweepCounts> | null = null
   let expiring: Promise<void> | null = null
   let stopped = false
@@ -60,7 +63,8 @@ export function createSweeper(options: SweeperOptions) {
     await purge('owned', purgeAfter)
     await attempt(repeat(() => requests.purge(time - purgeAfter)))
     for (const { removeLapsed } of [idempotencyKeys, shared]) await attempt(repeat(removeLapsed))
-    for (const step of [events.tellExpiring, events.removeOld]) await attempt(repeat(step))
+    const tellPausing = () => events.tellPausing(pauseTokensAfter)
+    for (const step of [events.tellExpiring, tellPausing, events.removeOld]) await attempt(repeat(step))
     await attempt(count('files', files.removeDue()))
     const swept = sinceLast
     sinceLast = { ...NOTHING }

@@ -1,5 +1,6 @@
 // The limits of pushes and addresses, from the configuration.
 
+import type { SignInWay } from '../domain/account.ts'
 import type { PushLimits } from '../domain/new-push.ts'
 import type { PushKind } from '../domain/push.ts'
 import type { ShareLimits } from '../domain/shares.ts'
@@ -52,4 +53,12 @@ export function policiesOf({
     ...(requirePassphrase ? { require_passphrase: true as const } : {}),
     ...(maxViewsAnonymous === null ? {} : { max_views_anonymous: maxViewsAnonymous }),
   }
+}
+
+/** Returns how people sign in to the pages, as `GET /version` tells. */
+export function signInWaysOf({ passwordSignIn, oidcIssuer }: Config): SignInWay[] {
+  return [
+    ...(passwordSignIn === 'no' ? [] : (['password'] as const)),
+    ...(oidcIssuer === null ? [] : (['oidc'] as const)),
+  ]
 }

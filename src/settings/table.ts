@@ -4,12 +4,14 @@ import type { SettingsTable, Values } from './setting.ts'
 import { lanSettings } from './table/lan.ts'
 import { pushesSettings } from './table/pushes.ts'
 import { runningSettings } from './table/running.ts'
+import { signInSettings } from './table/sign-in.ts'
 import { storageSettings } from './table/storage.ts'
 
 export const settings = {
   ...storageSettings,
   ...lanSettings,
   ...pushesSettings,
+  ...signInSettings,
   ...runningSettings,
 } satisfies SettingsTable
 

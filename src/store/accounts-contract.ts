@@ -1,6 +1,6 @@
 // The records of accounts and sign-ins that services and the store exchange.
 
-import type { Account, AccountLink, ListedAccount, Session } from '../domain/account.ts'
+import type { Account, AccountLink, ListedAccount, Session, SignInVia } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
 import type { Language } from '../domain/language.ts'
 import type { PageNonce } from '../domain/page-nonce.ts'
@@ -38,7 +38,13 @@ export type ApiTokenToStore = {
 }
 
 /** An account and the token it came with. */
-export type Authenticated = { account: Account; tokenId: number; lastUsedAt: number | null }
+export type Authenticated = {
+  account: Account
+  tokenId: number
+  lastUsedAt: number | null
+  /** The last sign-in of the account; 0 for never. */
+  lastSignInAt: number
+}
 
 export type SignedIn = { account: Account; session: Session }
 
@@ -46,7 +52,31 @@ export type SignedIn = { account: Account; session: Session }
  * `tested` is the hash that the password was checked against. If it has changed since, the sign-in is
  * refused.
  */
-export type SessionToStore = { accountId: number; hash: Buffer; visit: Visit; tested: string }
+export type SessionToStore = {
+  accountId: number
+  hash: Buffer
+  visit: Visit
+  tested: string
+  /** The provider or proxy that signed its owner in; absent or null for a password. */
+  origin?: SessionOrigin | null
+}
+
+export type SessionOrigin = Pick<Session, 'issuer' | 'subject' | 'sid' | 'isMultiFactor'> & {
+  via: SignInVia
+  endsAt: number
+}
+
+/** A person at a provider. */
+export type Identity = { issuer: string; subject: string }
+
+/** The sessions that a provider ends: those of its session, or all of a person. */
+export type ProviderLogout = {
+  issuer: string
+  sid: string | null
+  subject: string | null
+  /** The logout token, which counts once. */
+  nonce: PageNonce
+}
 
 export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'> & {
   hash: Buffer
@@ -58,8 +88,11 @@ export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'>
   nonce?: PageNonce | null
 }
 
-/** `email` is used only when the link was made for no particular address. */
-export type AccountLinkUse = { hash: Buffer; email: string; passwordHash: string }
+/**
+ * `email` is used only when the link was made for no particular address. `identity`: who gets the account
+ * instead of somebody with a password; a reset link takes none.
+ */
+export type AccountLinkUse = { hash: Buffer; email: string; passwordHash: string; identity?: Identity }
 
 /** `step` is the time step of the code that proved the secret. */
 export type NewTwoFactor = { accountId: number; sealedSecret: Buffer; step: number; recoveryHashes: Buffer[] }
@@ -70,7 +103,6 @@ export type NewTwoFactor = { accountId: number; sealedSecret: Buffer; step: numb
  */
 export type Preferences = PushChoices & {
   template: string | null
-  askTemplate: string | null
   recipient: string | null
   /** Types of events, with a comma before and after each. */
   mailEvents: string | null

@@ -5,6 +5,7 @@ import { DamageError } from '../domain/errors.ts'
 import { createAccountLinks } from './accounts/account-links.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiTokens } from './accounts/api-tokens.ts'
+import { createIdentities } from './accounts/identities.ts'
 import { createPeople } from './accounts/people.ts'
 import { createPreferences } from './accounts/preferences.ts'
 import { createSessions } from './accounts/sessions.ts'
@@ -50,6 +51,7 @@ export function createAccountOperations(parts: Pick<Parts, 'steps' | 'now' | 'tr
     accountLinks: createAccountLinks(parts),
     twoFactor: createTwoFactor(steps),
     preferences: createPreferences(steps),
+    identities: createIdentities(parts),
     people: createPeople(steps),
     appearance: createAppearance(steps),
     webhooks: createWebhooks(parts),

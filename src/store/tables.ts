@@ -3,11 +3,11 @@
 
 import { sql } from 'drizzle-orm'
 import { check, customType, integer, primaryKey, sqliteTable, unique } from 'drizzle-orm/sqlite-core'
-import type { AccountLinkPurpose } from '../domain/account.ts'
+import type { AccountLinkPurpose, SignInVia } from '../domain/account.ts'
 import type { AuditKind } from '../domain/audit.ts'
 import type { EventType } from '../domain/events.ts'
 import type { Language } from '../domain/language.ts'
-import type { DeliveryFailure, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
+import type { DeliveryError, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
 import type { AgeSealer, PushKind } from '../domain/push.ts'
 import { LAST_TIME } from '../domain/time.ts'
 
@@ -99,6 +99,10 @@ export const accounts = sqliteTable('accounts', {
   lastSignInAt: integer('last_sign_in_at').notNull(),
   /** How often a reset link was used: what began before that is refused. */
   resets: int().notNull().default(0),
+  /** Whether its API tokens never pause. */
+  isService: flag('is_service').notNull().default(false),
+  /** When its owner was last told that its API tokens will pause. */
+  pauseToldAt: integer('pause_told_at'),
 })
 
 export const sessions = sqliteTable('sessions', {
@@ -111,7 +115,28 @@ export const sessions = sqliteTable('sessions', {
   userAgent: text('user_agent', { check: 'length(user_agent) <= 255' }).notNull(),
   /** When the password, and the code of a second factor, were last given. */
   confirmedAt: integer('confirmed_at').notNull(),
+  /** How it began; null for a password. */
+  via: text({ check: "via IN ('oidc', 'header')" }).$type<SignInVia>(),
+  /** The person at the provider, and the provider's own session, for its logout. */
+  issuer: text({ check: 'length(issuer) <= 500' }),
+  subject: text({ check: 'length(subject) <= 255' }),
+  sid: text({ check: 'length(sid) <= 255' }),
+  /** Whether the provider asked for a second factor. */
+  isMultiFactor: flag('is_multi_factor').notNull().default(false),
+  endsAt: integer('ends_at'),
 })
+
+/** The persons at a provider who are an account. */
+export const identities = sqliteTable(
+  'identities',
+  {
+    issuer: text({ check: 'length(issuer) <= 500' }).notNull(),
+    subject: text({ check: 'length(subject) <= 255' }).notNull(),
+    accountId: ofAccount().notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.issuer, table.subject] })],
+)
 
 export const accountLinks = sqliteTable(
   'account_links',
@@ -171,10 +196,6 @@ export const preferences = sqliteTable('preferences', {
   /** The types of events that are mailed to it, with a comma before and after each. */
   mailEvents: text('mail_events', { check: "mail_events LIKE ',%,'" }),
   mailLanguage: text('mail_language', { check: 'length(mail_language) = 2' }).$type<Language>(),
-  /** Whether the form begins with encryption in the browser. */
-  endToEnd: flag('end_to_end'),
-  /** The message for the links of requests, as `template`. */
-  askTemplate: text('ask_template', { check: "ask_template <> ''" }),
 })
 
 /** `name`, `message`, `urlToken` and `verifier` are sealed. */
@@ -289,7 +310,6 @@ export const pushes = sqliteTable(
     keyCheck: text('key_check', { check: 'length(key_check) = 8' }),
     /** Whether its owner has not looked at it since it arrived or ended; false without an owner. */
     isNew: flag('is_new').notNull().default(false),
-    codeRequired: flag('code_required').notNull().default(false),
   },
   () => [rule('NOT (deleted OR lost) OR expired_on IS NOT NULL')],
 )
@@ -492,8 +512,7 @@ export const webhooks = sqliteTable(
     withName: flag('with_name').notNull(),
     createdAt: integer('created_at').notNull(),
     lastDelivery: integer('last_delivery'),
-    lastError: text('last_error', { check: 'length(last_error) <= 30' }).$type<DeliveryFailure>(),
-    lastFailure: integer('last_failure'),
+    lastError: text('last_error', { check: 'length(last_error) <= 30' }).$type<DeliveryError>(),
   },
   // The names of pushes are their owner's alone.
   () => [rule('account_id IS NOT NULL OR NOT with_name')],

@@ -189,6 +189,8 @@ function createMemoryApp() {
               disabledAt: null,
               createdAt: 0,
               resets: 0,
+              hasPassword: true,
+              isService: false,
               password,
             }
             state.accounts.push(account)
@@ -218,6 +220,7 @@ function createMemoryApp() {
             find(email).hasTwoFactor = false
           },
           findById: async () => null,
+          setService: async () => undefined,
           enableAccount: async (email) => {
             find(email).disabledAt = null
           },

@@ -27,7 +27,13 @@ let people: People
 let root: Person
 let given: Awaited<ReturnType<typeof giveAccess>>
 beforeEach(async () => {
-  api = await startApi({ flags: { 'webhook-hosts': receiver.host } })
+  api = await startApi({
+    flags: {
+      'webhook-hosts': receiver.host,
+      // Nothing asks this provider.
+      ...{ 'oidc-issuer': 'https://id.example', 'oidc-client-id': 'x', 'base-url': 'http://localhost' },
+    },
+  })
   people = createPeople(api)
   await api.addAccount('root@example.org', { isAdmin: true })
   root = await people.signIn('root@example.org')
@@ -57,6 +63,7 @@ async function giveAccess() {
   const push = await api.create(wanted, { token })
   const [file] = (await api.retrieve(push.url_token)).body.files as { url: string }[]
   const watch = await startWatch(token)
+  alterDatabase(api.dataDir, `INSERT INTO identities VALUES ('https://id.example', 'sub-ann', ${id}, 0)`)
   return {
     ...{ id, token, own, other, invitation, reset, watch, push: push.url_token },
     ...{ request: String(request.url_token), file: new URL(file?.url ?? '').pathname },
@@ -114,6 +121,7 @@ const ENDS: Record<string, () => Promise<void>> = {
     addFactor()
     return run('user', 'two-factor-off', ANN)
   },
+  'unlinked from the provider': () => press(given.own.post('/account/provider/remove', {})),
   'signed out everywhere else': () => press(given.own.post('/account/sessions', { id: 'others' })),
   'API token revoked: page': async () => {
     const [token] = await api.apiTokens().listApiTokens(ANN)
@@ -133,6 +141,10 @@ const WAYS: Record<string, () => Promise<boolean>> = {
     expect([200, 401]).toContain(Number(given.watch.ended))
     return given.watch.ended === 200
   },
+  'person at a provider': async () => {
+    const sql = `SELECT 1 FROM identities, accounts a WHERE a.id = account_id AND a.disabled_at IS NULL`
+    return readFrom((database) => database.query(sql).get() !== null)
+  },
   'invitation it made': async () => (await people.get(given.invitation)).status === 200,
   'reset link for it': async () => (await people.get(given.reset)).status === 200,
   webhook: async () => {
@@ -149,10 +161,14 @@ const WAYS: Record<string, () => Promise<boolean>> = {
 
 /** Returns the number of messages ever queued for webhooks of Ann's account. */
 function countMessages(): number {
+  const sql = 'SELECT coalesce(max(id), 0) AS n FROM outbox WHERE account_id = ?'
+  return readFrom((database) => database.query<{ n: number }, [number]>(sql).get(given.id)?.n ?? 0)
+}
+
+function readFrom<T>(read: (database: Database) => T): T {
   const database = new Database(join(api.dataDir, 'oncebox.db'), { readonly: true })
   try {
-    const sql = 'SELECT coalesce(max(id), 0) AS n FROM outbox WHERE account_id = ?'
-    return database.query<{ n: number }, [number]>(sql).get(given.id)?.n ?? 0
+    return read(database)
   } finally {
     database.close()
   }

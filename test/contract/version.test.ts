@@ -30,6 +30,7 @@ test('the version has the API version, the edition, the features and the limits'
     },
     extensions: {
       ...{ requests: true, events: true, webhooks: false, mail: false, end_to_end: 'offered' },
+      sign_in: ['password'],
       policies: {},
     },
     limits: {

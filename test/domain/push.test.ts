@@ -17,6 +17,8 @@ const ann: Account = {
   disabledAt: null,
   createdAt: NOW,
   resets: 0,
+  hasPassword: true,
+  isService: false,
 }
 
 test('a push allows exactly its number of views, and the last one expires it', () => {

@@ -25,9 +25,10 @@ function sweeperWith({ failing, isDoubted = false }: { failing: Part | null; isD
     idempotencyKeys: { removeLapsed: run('keys') },
     shared: { removeLapsed: async () => 0 },
     requests: { purge: async () => 0 },
-    events: { tellExpiring: run('soon'), removeOld: run('events') },
+    events: { tellExpiring: run('soon'), tellPausing: async () => 0, removeOld: run('events') },
     trusted: () => (isDoubted ? null : 100 * DAY),
     purgeAfter: DAY,
+    pauseTokensAfter: 0,
   })
   return { sweeper, done }
 }
@@ -75,9 +76,10 @@ test('parts with the same failure are reported as one', async () => {
     idempotencyKeys: { removeLapsed: fail },
     shared: { removeLapsed: fail },
     requests: { purge: fail },
-    events: { tellExpiring: fail, removeOld: fail },
+    events: { tellExpiring: fail, tellPausing: fail, removeOld: fail },
     trusted: () => 0,
     purgeAfter: DAY,
+    pauseTokensAfter: 0,
   })
   expect(await sweeper.sweep().catch((cause) => cause)).toBe(away)
 })

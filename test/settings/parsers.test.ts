@@ -48,6 +48,7 @@ describe('the table of settings', () => {
       's3-secret-access-key',
       'database-url',
       'database-password',
+      'oidc-client-secret',
       'smtp-url',
     ])
   })

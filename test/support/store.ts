@@ -88,7 +88,6 @@ export function examplePush(now: number, changes: Partial<Push> = {}): Push {
     deletableByViewer: true,
     retrievalStep: true,
     showsSender: true,
-    codeRequired: false,
     passphraseRequired: false,
     encryptedBy: null,
     keyCheck: null,

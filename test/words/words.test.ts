@@ -30,7 +30,6 @@ const COMPOSED = new RegExp(
     '^(problem|error|job|event|kind|sort|unit|webhook_error)_',
     '^pushes_(received|waiting|opened|ending|unseen|lost|active|new|expired)$',
     '^appearance_(name|contact|notice)(_hint)?$',
-    '^account_(promote|demote|disable|enable)$',
     '^audit_(creation|creation_email_send|expire|lock|unlock|edit)$',
     '^audit_(view|failed_view|owner_view|admin_view|failed_passphrase)$',
     '^(setup|invite|reset)_(title|lead)$',
@@ -132,7 +131,7 @@ test('relative times fit into a sentence in every language, even under a minute'
   })
   expect(opened).toEqual([
     'Read just now',
-    'Gelesen gerade eben',
+    'gerade eben gelesen',
     'Lu à l’instant',
     'Leído hace un momento',
     '既読: たった今',

@@ -1,4 +1,4 @@
-// The page of the signed-in account: second factor, sessions, age key, password and the export.
+// The page of the signed-in account: second factor, mail, sessions, age key, password and the export.
 
 import type { Sessions } from '../../accounts/sessions.ts'
 import type { TwoFactor } from '../../accounts/two-factor.ts'
@@ -16,23 +16,25 @@ import { Card, Chip, Moment, Notice } from '../frame/parts.tsx'
 import { ButtonForm, PostForm } from '../frame/post-form.tsx'
 import { programOf } from '../frame/programs.ts'
 import { RecipientInput } from '../frame/push-fields.tsx'
-import { OwnKey, type SealingScripts } from '../frame/sealing.tsx'
 import { CodeInput, NewPasswordInput, PasswordInput, UserName } from './account-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
+import { createMailPages, type MailPageOptions } from './mail.tsx'
+import { ProviderCard, type ShownProvider } from './provider-link.tsx'
 
 export type AccountPageOptions = {
   answer: AnswerGuest
   sessions: Sessions
   twoFactor: TwoFactor
   requests: Pick<Requests, 'findRecipient' | 'keepRecipient'>
-  sealingScripts: SealingScripts
-}
+  provider: ShownProvider | null
+} & MailPageOptions
 
 /** The notice for each value of `done` in the URL. */
 const DONE: Partial<Record<string, WordKey>> = {
   password: 'password_changed',
   'password-revoked': 'password_changed_revoked',
   key: 'key_saved',
+  linked: 'provider_is_linked',
 }
 
 type AccountPageState = {
@@ -45,7 +47,8 @@ type AccountPageState = {
 }
 
 export function createAccountPages(options: AccountPageOptions) {
-  const { answer, sessions, twoFactor, requests, sealingScripts: scripts } = options
+  const { answer, sessions, twoFactor, requests, provider } = options
+  const mail = createMailPages(options)
 
   async function show(guest: Member, state: AccountPageState = {}): Promise<Response> {
     const { say } = guest
@@ -68,22 +71,17 @@ export function createAccountPages(options: AccountPageOptions) {
           left={await twoFactor.countRecoveryCodes(guest.account)}
           asksCode={!sessions.isConfirmed(guest.session.session)}
         />
-        {guest.hasNotices && (
-          <Card id="notices" title={say('notices_title')}>
-            <p>{say('notices_lead')}</p>
-            <a class="button quiet" href={guest.href(PAGES.notices.href())}>
-              {say('notices_choose')}
-            </a>
-          </Card>
-        )}
+        {await mail.section(guest)}
         <SessionList guest={guest} listed={await sessions.listSessions(guest.account)} />
         <AgeKeySection
           guest={guest}
           kept={await requests.findRecipient(guest.account)}
           refused={state.refusedKey ?? null}
-          scripts={scripts}
         />
-        <PasswordForm guest={guest} state={state} />
+        {guest.account.hasPassword && <PasswordForm guest={guest} state={state} />}
+        {provider && (
+          <ProviderCard {...{ guest, provider }} isLinked={await provider.signIn.isLinked(guest.account)} />
+        )}
         <Card id="export" title={say('export_title')}>
           <p>{say('export_lead')}</p>
           <ExportLinks guest={guest} csv={PAGES.listCsv.href()} json={PAGES.listJson.href()} />
@@ -125,6 +123,7 @@ export function createAccountPages(options: AccountPageOptions) {
 
   return {
     ...{ show: (guest: Member) => show(guest), showAgain: show, changePassword, keepRecipient, endSession },
+    ...{ keepMailWishes: mail.keep, testMail: mail.test },
   }
 }
 
@@ -164,7 +163,9 @@ function TwoFactorSection({ guest, state, left, asksCode }: TwoFactorProps) {
         <PostForm guest={guest} action={PAGES.turnOffTwoFactor.href()} look="narrow">
           <p>{say('two_factor_on', { n: left })}</p>
           <RefusedFields problems={{ 'two-factor-password': problem }} words={words} />
-          <PasswordInput words={words} id="two-factor-password" problem={problem} />
+          {guest.account.hasPassword && (
+            <PasswordInput words={words} id="two-factor-password" problem={problem} />
+          )}
           {asksCode && <CodeInput words={words} id="two-factor-code" />}
           <button type="submit">{say('two_factor_turn_off')}</button>
         </PostForm>
@@ -213,14 +214,9 @@ function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
   )
 }
 
-type SectionProps = {
-  guest: Member
-  kept: string | null
-  refused: RefusedForm | null
-  scripts: SealingScripts
-}
+type SectionProps = { guest: Member; kept: string | null; refused: RefusedForm | null }
 
-function AgeKeySection({ guest, kept, refused, scripts }: SectionProps) {
+function AgeKeySection({ guest, kept, refused }: SectionProps) {
   const { words, say } = guest
   const { texts, field } = readFields(refused, words, { recipient: kept })
   return (
@@ -229,11 +225,6 @@ function AgeKeySection({ guest, kept, refused, scripts }: SectionProps) {
       <details open={kept !== null || refused !== null}>
         <summary>{say('key_use')}</summary>
         <Notice kind="low">{say('key_warning')}</Notice>
-        <OwnKey {...{ scripts, words, recipient: null }}>
-          <button type="button" data-makes-key>
-            {say('key_make')}
-          </button>
-        </OwnKey>
         <PostForm guest={guest} action={PAGES.keepRecipient.href()} look="narrow">
           <RefusedFields problems={texts} words={words} />
           <RecipientInput {...field('recipient')} label={say('key_field')} hint={say('key_field_hint')} />

@@ -10,11 +10,13 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { CodeInput, PasswordInput, UserName } from './account-fields.tsx'
+import { ProviderLink, type ShownProvider } from './provider-link.tsx'
 import { type FormRefusal, orTooMany, tooMany } from './sign-in.tsx'
 
 type ConfirmationOptions = {
   answer: AnswerGuest
-  sessions: Pick<Sessions, 'isConfirmed' | 'testPassword' | 'isCode' | 'confirm'>
+  sessions: Pick<Sessions, 'isConfirmed' | 'isNew' | 'allowsPassword' | 'testPassword' | 'isCode' | 'confirm'>
+  provider: ShownProvider | null
 }
 
 type Outcome = 'confirmed' | 'wrong_password' | 'code_missing' | 'wrong_code' | 'ended'
@@ -27,7 +29,21 @@ type ConfirmationState = FormRefusal & { status: number; passwordProblem?: strin
  */
 export type Confirm = (guest: Member, form: Form) => Promise<Response | null>
 
-export function createConfirm({ answer, sessions }: ConfirmationOptions): Confirm {
+export function createConfirm({ answer, sessions, provider }: ConfirmationOptions): Confirm {
+  /** A session that a provider began is not confirmed by a password that could not begin it. */
+  const takesPassword = ({ account, session: { session } }: Member) =>
+    account.hasPassword && (session.via === null || sessions.allowsPassword(account))
+
+  /**
+   * Whether a new session sets up the first second factor, which nothing can confirm where the provider does
+   * not say when it asked.
+   */
+  const isFirstFactor = ({ path, account, session: { session } }: Member) =>
+    path === PAGES.turnOnTwoFactor.href() &&
+    session.via !== null &&
+    !account.hasTwoFactor &&
+    sessions.isNew(session)
+
   async function test({ account, session, viewer }: Member, form: Form): Promise<Outcome> {
     const given = { password: form.text('password'), visit: viewer.visit }
     const tested = await sessions.testPassword(account, given)
@@ -49,16 +65,32 @@ export function createConfirm({ answer, sessions }: ConfirmationOptions): Confir
         <h1>{say('confirm_title')}</h1>
         <p class="lead">{say('confirm_lead', { page: say(page.title) })}</p>
         {notice && <Notice kind="refused">{notice}</Notice>}
-        <PostForm guest={guest} action={guest.path} look="narrow">
-          <RepeatedFields guest={guest} form={form} />
-          <UserName guest={guest} />
-          <PasswordInput words={words} problem={passwordProblem} autofocus />
-          {guest.account.hasTwoFactor && <CodeInput words={words} problem={codeProblem} />}
-          <div class="actions">
-            <Submit>{say('confirm_submit')}</Submit>
+        {provider?.signIn.canConfirm(guest.session) && (
+          <>
+            <p>{say('provider_confirm', { name: provider.name })}</p>
+            <ProviderLink
+              guest={guest}
+              provider={provider}
+              visit={{ purpose: { kind: 'confirm', session: guest.session.session.id }, next: page.path }}
+            />
+          </>
+        )}
+        {takesPassword(guest) ? (
+          <PostForm guest={guest} action={guest.path} look="narrow">
+            <RepeatedFields guest={guest} form={form} />
+            <UserName guest={guest} />
+            <PasswordInput words={words} problem={passwordProblem} autofocus />
+            {guest.account.hasTwoFactor && <CodeInput words={words} problem={codeProblem} />}
+            <div class="actions">
+              <Submit>{say('confirm_submit')}</Submit>
+              <a href={guest.href(page.path)}>{say('cancel')}</a>
+            </div>
+          </PostForm>
+        ) : (
+          <p>
             <a href={guest.href(page.path)}>{say('cancel')}</a>
-          </div>
-        </PostForm>
+          </p>
+        )}
       </>
     )
     const title = say('confirm_title')
@@ -66,9 +98,9 @@ export function createConfirm({ answer, sessions }: ConfirmationOptions): Confir
   }
 
   return async (guest, form) => {
-    if (sessions.isConfirmed(guest.session.session)) return null
+    if (sessions.isConfirmed(guest.session.session) || isFirstFactor(guest)) return null
     const { say } = guest
-    if (form.text('password') === '') return ask(guest, form, { status: 403 })
+    if (form.text('password') === '' || !takesPassword(guest)) return ask(guest, form, { status: 403 })
     switch (await orTooMany(test(guest, form))) {
       case 'confirmed':
         return null
@@ -101,6 +133,9 @@ function pageOfForm(path: string): { path: string; title: WordKey } {
   const [admin, tokens] = [PAGES.admin.href(), PAGES.tokens.href()]
   if (path.startsWith(admin)) return { path: admin, title: 'admin_title' }
   if (path.startsWith(tokens)) return { path: tokens, title: 'tokens_title' }
+  const { linkProvider, unlinkProvider } = PAGES
+  if (path === linkProvider.href() || path === unlinkProvider.href())
+    return { path: `${PAGES.account.href()}#provider`, title: 'account_title' }
   if (path === PAGES.keepRecipient.href())
     return { path: `${PAGES.account.href()}#age-key`, title: 'key_title' }
   return { path: `${PAGES.account.href()}#two-factor`, title: 'two_factor_title' }

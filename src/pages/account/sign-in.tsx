@@ -14,6 +14,7 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { EmblemCard, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { CodeInput, EmailInput, PasswordInput } from './account-fields.tsx'
+import { ProviderLink, type ShownProvider } from './provider-link.tsx'
 
 export type SignInPageOptions = {
   answer: AnswerGuest
@@ -22,6 +23,9 @@ export type SignInPageOptions = {
   /** Whether anyone may create an account. */
   signups: boolean
   limits: Pick<PushLimits, 'mail'>
+  provider: ShownProvider | null
+  /** Whether every account may sign in with its password. */
+  allowsPasswords: boolean
 }
 
 /** How a refused form is shown again. */
@@ -29,18 +33,18 @@ export type FormRefusal = { status?: number; notice?: string; headers?: Record<s
 
 type SignInForm = FormRefusal & { email?: string; next?: string }
 
-export function createSignInPages({ answer, sessions, accountLinks, signups, limits }: SignInPageOptions) {
+export function createSignInPages(options: SignInPageOptions) {
+  const { answer, sessions, accountLinks, signups, limits, provider, allowsPasswords } = options
+
   function show(guest: Guest, shown: SignInForm = {}): Response {
     const { status = 200, notice, email = '', headers = {} } = shown
     const next = shown.next ?? guest.query.get('next') ?? ''
     const { words, say } = guest
-    const content = (
-      <div class="card">
-        <h1>{say('sign_in_title')}</h1>
-        {notice && <Notice kind="refused">{notice}</Notice>}
-        {next !== '' && status === 200 ? <p>{say('sign_in_needed')}</p> : null}
+    const isFocused = email === '' && provider === null
+    const form = (
+      <>
         <PostForm guest={guest} action={PAGES.submitSignIn.href()} hidden={{ next }}>
-          <EmailInput words={words} value={email} attributes={{ autofocus: email === '' }} />
+          <EmailInput words={words} value={email} attributes={{ autofocus: isFocused }} />
           <PasswordInput words={words} label={say('password')} />
           <Submit>{say('nav_sign_in')}</Submit>
         </PostForm>
@@ -48,6 +52,22 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
           <p>
             <a href={guest.href(PAGES.forgot.href())}>{say('forgot_title')}</a>
           </p>
+        )}
+      </>
+    )
+    const content = (
+      <div class="card">
+        <h1>{say('sign_in_title')}</h1>
+        {notice && <Notice kind="refused">{notice}</Notice>}
+        {next !== '' && status === 200 ? <p>{say('sign_in_needed')}</p> : null}
+        {provider && <ProviderLink guest={guest} provider={provider} next={next} />}
+        {allowsPasswords ? (
+          form
+        ) : (
+          <details open={status !== 200}>
+            <summary>{say('sign_in_by_password')}</summary>
+            {form}
+          </details>
         )}
         <p>
           {signups ? (
@@ -163,11 +183,11 @@ export function createSignInPages({ answer, sessions, accountLinks, signups, lim
     })
   }
 
-  return { show, signIn, confirm, enterAfter, showForgot, sendReset, signOut }
+  return { show, signIn, confirm, enter, askCode, enterAfter, showForgot, sendReset, signOut }
 }
 
 /** Whether `path` is a path of this server with its query. Prevents open redirects. */
-function isOwnPath(path: string): boolean {
+export function isOwnPath(path: string): boolean {
   // Only characters that a URL holds unescaped (RFC 3986, 3.3 and 3.4): no backslash, space or control
   // character.
   return /^\/(?![/\\])[\w\-.~%!$&'()*+,;=:@/?]*$/.test(path)

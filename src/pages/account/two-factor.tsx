@@ -75,7 +75,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
                 problem={again?.problem}
                 attributes={{ inputmode: 'numeric', autofocus: again === undefined }}
               />
-              <PasswordInput words={words} problem={again?.passwordProblem} />
+              {guest.account.hasPassword && <PasswordInput words={words} problem={again?.passwordProblem} />}
               <Submit>{say('two_factor_turn_on')}</Submit>
             </PostForm>
           </li>
@@ -139,7 +139,9 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
   }
 
   /** Checks the typed password, because an unattended browser is not enough. */
-  function isPassword({ account, viewer }: Member, form: Form): Promise<boolean> {
+  async function isPassword({ account, viewer }: Member, form: Form): Promise<boolean> {
+    // Without a password the provider has confirmed the session.
+    if (!account.hasPassword) return true
     return sessions.isPassword(account, { password: form.text('password'), visit: viewer.visit })
   }
 

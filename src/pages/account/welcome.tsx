@@ -3,7 +3,12 @@
 import type { AccountLinks } from '../../accounts/account-links.ts'
 import type { Sessions, SignIn } from '../../accounts/sessions.ts'
 import type { SignUp } from '../../accounts/sign-up.ts'
-import { type Account, type AccountLinkPurpose, newAccountProblems } from '../../domain/account.ts'
+import {
+  type Account,
+  type AccountLink,
+  type AccountLinkPurpose,
+  newAccountProblems,
+} from '../../domain/account.ts'
 import type { Visit } from '../../domain/audit.ts'
 import { DomainError, isDomainError, isOutage } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
@@ -19,6 +24,7 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { EmblemCard, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { EmailInput, NewPasswordInput } from './account-fields.tsx'
+import { ProviderLink, type ShownProvider } from './provider-link.tsx'
 import { type createSignInPages, type FormRefusal, tooMany } from './sign-in.tsx'
 
 export type WelcomePageOptions = {
@@ -29,6 +35,7 @@ export type WelcomePageOptions = {
   signups: boolean
   limits: Pick<PushLimits, 'mail'>
   enterAfter: ReturnType<typeof createSignInPages>['enterAfter']
+  provider: ShownProvider | null
 }
 
 type WelcomeForm = FormRefusal & {
@@ -45,14 +52,18 @@ type WelcomeForm = FormRefusal & {
   email: string | null
   typedEmail?: string
   problems?: Problems
+  /** The token of an invitation, which a sign-in by the provider can accept. */
+  invitation?: string
+  /** Whether a password may be chosen; true if absent. */
+  takesPassword?: boolean
 }
 
 export function createWelcomePages(options: WelcomePageOptions) {
-  const { answer, accountLinks, sessions, signups, limits, enterAfter } = options
+  const { answer, accountLinks, sessions, signups, limits, enterAfter, provider } = options
 
   function showForm(guest: Guest, form: WelcomeForm): Response {
     const { words, say } = guest
-    const { email, problems = {} } = form
+    const { email, problems = {}, takesPassword = true } = form
     const texts = problemTexts(problems, words)
     const hasProblems = Object.keys(problems).length > 0
     const content = (
@@ -66,25 +77,34 @@ export function createWelcomePages(options: WelcomePageOptions) {
         {form.explained && <p>{say(form.explained)}</p>}
         {form.notice && <Notice kind="refused">{form.notice}</Notice>}
         <RefusedFields problems={texts} words={words} />
-        <PostForm
-          guest={guest}
-          action={form.action}
-          hidden={form.purpose === undefined ? {} : { purpose: form.purpose }}
-        >
-          <EmailInput
-            words={words}
-            hint={say(limits.mail ? 'email_hint_mail' : 'email_hint')}
-            problem={texts.email}
-            value={email ?? form.typedEmail ?? ''}
-            attributes={{ readonly: email !== null, autofocus: email === null && !hasProblems }}
-          />
-          <NewPasswordInput
+        {provider && form.invitation !== undefined && (
+          <ProviderLink
             guest={guest}
-            problem={texts.password}
-            autofocus={email !== null && !hasProblems}
+            provider={provider}
+            visit={{ purpose: { kind: 'invite', link: form.invitation }, next: PAGES.create.href() }}
           />
-          <Submit>{say('welcome_submit')}</Submit>
-        </PostForm>
+        )}
+        {takesPassword && (
+          <PostForm
+            guest={guest}
+            action={form.action}
+            hidden={form.purpose === undefined ? {} : { purpose: form.purpose }}
+          >
+            <EmailInput
+              words={words}
+              hint={say(limits.mail ? 'email_hint_mail' : 'email_hint')}
+              problem={texts.email}
+              value={email ?? form.typedEmail ?? ''}
+              attributes={{ readonly: email !== null, autofocus: email === null && !hasProblems }}
+            />
+            <NewPasswordInput
+              guest={guest}
+              problem={texts.password}
+              autofocus={email !== null && !hasProblems}
+            />
+            <Submit>{say('welcome_submit')}</Submit>
+          </PostForm>
+        )}
       </div>
     )
     const { status = hasProblems ? 422 : 200, headers = {} } = form
@@ -106,9 +126,14 @@ export function createWelcomePages(options: WelcomePageOptions) {
       action: PAGES.submitWelcome.href({ link: token }),
       email: link.email,
       purpose: link.purpose,
+      ...(link.purpose === 'invite' ? { invitation: token, takesPassword: takesPassword(link) } : {}),
       ...again,
     })
   }
+
+  /** Whether the account of this invitation could sign in with a password. */
+  const takesPassword = ({ email, isAdmin }: AccountLink) =>
+    provider === null || sessions.allowsPassword({ email: email ?? '', isAdmin })
 
   function lapsed(guest: Guest): Response {
     const { say } = guest
@@ -125,6 +150,8 @@ export function createWelcomePages(options: WelcomePageOptions) {
   async function useLink(guest: Guest, form: Form, { link = '' }: Params): Promise<Response> {
     const { visit } = guest.viewer
     const input = { token: link, email: form.text('email'), password: form.text('password'), visit }
+    const found = provider === null ? null : await accountLinks.findLink(link, visit)
+    if (found?.purpose === 'invite' && !takesPassword(found)) return linkForm(guest, link)
     try {
       const { account, isNew } = await accountLinks.useLink(input)
       const next = isNew && account.isAdmin ? PAGES.firstSteps.href() : undefined

@@ -222,6 +222,8 @@ export function createAdminPages(options: AdminPageOptions) {
     ...{ invite, withdraw, reset, remove, changeAppearance },
     disable: changeOther((email) => accounts.disableAccount(email, { keepAdmin: true })),
     enable: changeOther(accounts.enableAccount),
+    service: changeOther((email) => accounts.setService(email, true)),
+    person: changeOther((email) => accounts.setService(email, false)),
     promote: changeOther(accounts.makeAdmin),
     demote: changeOther(accounts.unmakeAdmin),
   }

@@ -54,6 +54,7 @@ function PersonRow({ guest, person, listed, resetNonce }: RowProps) {
         {person.hasTwoFactor && <Chip tone="good">{say('account_two_factor')}</Chip>}
         {person.isAdmin && !person.hasTwoFactor && <Chip tone="low">{say('account_no_two_factor')}</Chip>}
         {person.disabledAt !== null && <Chip tone="bad">{say('account_disabled')}</Chip>}
+        {person.isService && <Chip tone="gone">{say('account_service')}</Chip>}
         {isOwn && <Chip tone="gone">{say('account_own')}</Chip>}
       </p>
       <p class="hint">{activityOf(person, guest.words)}</p>
@@ -72,12 +73,23 @@ function activityOf({ lastSignInAt, pushes, bytes }: Person, words: Words): Chil
   ]
 }
 
+const WORDS_OF_CHANGE = {
+  ...({ promote: 'account_promote', demote: 'account_demote' } as const),
+  ...({ disable: 'account_disable', enable: 'account_enable' } as const),
+  ...({ service: 'account_mark_service', person: 'account_person' } as const),
+}
+
 type ActionsProps = { guest: Member; account: Account; listed: PeoplePage; resetNonce: string }
 
 function Actions({ guest, account, listed, resetNonce }: ActionsProps) {
   const { say } = guest
-  const { id, isAdmin, disabledAt } = account
-  const changes = [isAdmin ? 'demote' : 'promote', disabledAt === null ? 'disable' : 'enable'] as const
+  const { id, isAdmin, disabledAt, hasPassword, isService } = account
+  const changes = [
+    isAdmin ? 'demote' : 'promote',
+    disabledAt === null ? 'disable' : 'enable',
+    // The API tokens of an account with a password never pause.
+    ...(hasPassword ? [] : [isService ? ('person' as const) : ('service' as const)]),
+  ] as const
   const to = (action: { href: (of: { id: number }) => string }) => `${action.href({ id })}${queryOf(listed)}`
   return (
     <details class="more">
@@ -85,7 +97,11 @@ function Actions({ guest, account, listed, resetNonce }: ActionsProps) {
         {say('account_change')}
       </summary>
       {changes.map((change) => (
-        <ButtonForm guest={guest} action={to(PAGES[`${change}Account`])} label={say(`account_${change}`)} />
+        <ButtonForm
+          guest={guest}
+          action={to(PAGES[`${change}Account`])}
+          label={say(WORDS_OF_CHANGE[change])}
+        />
       ))}
       <PostForm guest={guest} action={to(PAGES.resetAccount)} hidden={{ nonce: resetNonce }}>
         {account.hasTwoFactor && (

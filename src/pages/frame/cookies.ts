@@ -2,11 +2,14 @@
 // none.
 
 import { SESSION_LIFETIME } from '../../domain/account.ts'
-import { DAY } from '../../domain/time.ts'
+import { DAY, MINUTE } from '../../domain/time.ts'
 import type { Exchange } from '../../http/door/exchange.ts'
 
-/** How long each cookie is kept. `sender` marks the push that this browser created last. */
-const LIFETIMES = { session: SESSION_LIFETIME, language: 365 * DAY, sender: DAY }
+/**
+ * How long each cookie is kept. `sender` marks the push that this browser created last; `provider` binds a
+ * sign-in by the provider to this browser.
+ */
+const LIFETIMES = { session: SESSION_LIFETIME, language: 365 * DAY, sender: DAY, provider: 10 * MINUTE }
 
 type CookieName = keyof typeof LIFETIMES
 

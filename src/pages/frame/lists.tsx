@@ -24,17 +24,12 @@ export function Facts({ of, look }: { of: readonly (Fact | false | null)[]; look
   )
 }
 
-type TableProps = {
-  heads: readonly string[]
-  rows: readonly (readonly Children[])[]
-  isCode?: boolean
-  look?: string
-}
+type TableProps = { heads: readonly string[]; rows: readonly (readonly Children[])[]; isCode?: boolean }
 
 /** A table. The first cell of a row is its heading. On phones each row becomes a list with labelled cells. */
-export function Table({ heads, rows, isCode = false, look }: TableProps) {
+export function Table({ heads, rows, isCode = false }: TableProps) {
   return (
-    <table class={look === undefined ? 'stacks' : `stacks ${look}`} dir={isCode ? 'ltr' : undefined}>
+    <table class="stacks" dir={isCode ? 'ltr' : undefined}>
       <thead>
         <tr>
           {heads.map((head) => (

@@ -24,10 +24,9 @@ import {
   sayWhen,
 } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
-import { sealedKey } from '../frame/sealing.tsx'
 import { EditForm } from './edit-view.tsx'
 import { Log } from './push-log.tsx'
-import { Answer, describeArrival, type ReadContent, ReadForm } from './received-view.tsx'
+import { describeArrival, type ReadContent, Received } from './received-view.tsx'
 
 type Props = {
   guest: Member
@@ -60,7 +59,7 @@ export function PushView(props: Props) {
       <ResultNotice {...props} />
       {owned.request !== null && <Request guest={guest} urlToken={owned.request} />}
       <State {...props} />
-      {props.read !== null && <Answer guest={guest} owned={owned} content={props.read} />}
+      {owned.request !== null && <Received {...{ guest, owned, isLive }} content={props.read} />}
       {push.lost && owned.request === null && (
         <Notice kind="plain">
           <p>{guest.say('push_lost')}</p>
@@ -95,9 +94,8 @@ function endsOf({ request }: PushDetails, isLive: boolean) {
   return request === null ? 'ownPush' : 'ownAnswer'
 }
 
-function State({ guest, owned, isLive, read, now }: Props) {
+function State({ guest, owned: { push, request, readAt }, isLive, now }: Props) {
   const { words } = guest
-  const { push, request, readAt, code } = owned
   const isReceived = request !== null
   const seen = { words, now }
   const { tone, icon, text } = isReceived
@@ -106,7 +104,6 @@ function State({ guest, owned, isLive, read, now }: Props) {
   const { say } = words
   const { createdAt, expiresAt, expiredOn, lastViewedAt } = push
   const end = isLive ? expiresAt : (expiredOn ?? expiresAt)
-  const sealed = sealedKey(push, isReceived)
   const moment = (at: number) => <Moment at={at} words={words} />
   return (
     <section class={`standing ${tone}`} aria-label={say('pushes_state')}>
@@ -114,7 +111,6 @@ function State({ guest, owned, isLive, read, now }: Props) {
         <Icon name={icon} />
         <strong>{text}</strong>
       </p>
-      {isReceived && read === null && <ReadForm {...{ guest, owned, isLive }} />}
       {!isReceived && (
         <p>
           <Openings push={push} words={words} now={now} />
@@ -123,12 +119,10 @@ function State({ guest, owned, isLive, read, now }: Props) {
       <Facts
         of={[
           [say('pushes_kind'), say(`kind_${push.kind}`)],
-          sealed !== null && [say('sealed_fact'), say(sealed)],
           [say(isLive ? 'fact_expires' : 'fact_ended'), moment(end)],
           lastViewedAt !== 0 && [say('fact_opened'), moment(lastViewedAt)],
           [say(isReceived ? 'audit_arrived' : 'fact_created'), moment(createdAt)],
           push.passphraseRequired && [say('fact_asks'), say('fact_passphrase')],
-          code !== null && [say('push_code'), code],
         ]}
       />
     </section>
@@ -150,25 +144,17 @@ function Link({ guest, owned }: Props) {
   const share = PAGES.created.href({ url_token: owned.urlToken })
   return (
     <>
-      {owned.push.keyCheck === null ? (
-        <>
-          {exchange.linkBase === exchange.baseUrl && <LocalhostNotice guest={guest} path={share} />}
-          <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.linkBase)}>
-            <CopyButton target="link" words={words} look={isLocked(owned.push) ? 'quiet' : 'primary'} />
-          </LinkBox>
-        </>
-      ) : (
-        <Notice kind="low">{say('sealed_lacks_key')}</Notice>
-      )}
+      <LocalhostNotice guest={guest} path={share} />
+      <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.baseUrl)}>
+        <CopyButton target="link" words={words} look={isLocked(owned.push) ? 'quiet' : 'primary'} />
+      </LinkBox>
       <nav class="actions ways-on" aria-label={say('created_link')}>
         <ButtonLink icon="eye" to={href(secretHref(owned))}>
           {say('push_look')}
         </ButtonLink>
-        {owned.push.keyCheck === null && (
-          <ButtonLink icon="qr-code" to={href(share)}>
-            {say('push_share')}
-          </ButtonLink>
-        )}
+        <ButtonLink icon="qr-code" to={href(share)}>
+          {say('push_share')}
+        </ButtonLink>
         <ShareAgain guest={guest} urlToken={owned.urlToken} />
       </nav>
     </>

@@ -20,27 +20,19 @@ export function messageFor({ template, push, name, link, words }: MessageOptions
   return push.passphraseRequired ? `${message}\n\n${words.say('message_passphrase')}` : message
 }
 
-type StandardMessage = 'message' | 'message_named' | 'request_message'
-
-export function standardTemplate(words: Words, key: StandardMessage = 'message'): string {
+export function standardTemplate(words: Words, key: 'message' | 'message_named' = 'message'): string {
   return `${words.say(key)}\n\n{link}`
 }
 
-type RequestMessageOptions = Pick<MessageOptions, 'template' | 'link' | 'words'> & { own: OwnRequest }
-
-/** Returns the message that contains the link of a request: what is asked for comes first. */
-export function requestMessage({ template, own, link, words }: RequestMessageOptions): string {
+/** Returns the message that contains the link of a request. */
+export function requestMessage({ own, link, words }: RequestMessageOptions): string {
   const { message, request, passphraseRequired } = own
-  const facts = {
-    link,
-    expires: words.moment(request.expiresAt),
-    views: words.say('views', { n: request.maxAnswers - request.answers }),
-    name: '',
-  }
-  const asking = fillMessage(template ?? standardTemplate(words, 'request_message'), facts)
+  const asking = words.say('request_message', { expires: words.moment(request.expiresAt) })
   const passphrase = passphraseRequired ? words.say('message_passphrase') : ''
-  return [message.trim(), asking, passphrase].filter((part) => part !== '').join('\n\n')
+  return [message.trim(), `${asking}\n\n${link}`, passphrase].filter((part) => part !== '').join('\n\n')
 }
+
+type RequestMessageOptions = { own: OwnRequest; link: string; words: Words }
 
 /** Returns a mailto: link without a recipient (RFC 6068). */
 export function mailHref({ subject, body }: { subject: string; body: string }): string {

@@ -11,6 +11,7 @@ import { addTo, locked, type RowOf, select, statement } from '../statements.ts'
 import { affected, all, first, has, isThere, type Parts, run, type Step } from '../steps.ts'
 import { accountLinks, accounts } from '../tables.ts'
 import { DISOWNING, insertAccount, lockAccount, presentAccount, startAnew } from './accounts.ts'
+import { bindTo } from './identities.ts'
 import { requireSession } from './sessions.ts'
 import { removeTwoFactor } from './two-factor.ts'
 
@@ -75,7 +76,7 @@ export function createAccountLinks({
     return presentLink(row)
   }
 
-  function* use({ hash, email, passwordHash }: AccountLinkUse): Step<Account> {
+  function* use({ hash, email, passwordHash, identity }: AccountLinkUse): Step<Account> {
     const found = yield* findLive(hash)
     if (found === null) throw gone()
     // A create that comes later sees that the account has begun anew.
@@ -85,8 +86,11 @@ export function createAccountLinks({
     const { accountId, isAdmin } = link
     if (accountId === null) {
       const account = { email: link.email ?? email, passwordHash, isAdmin, createdAt: now() }
-      return presentAccount(yield* insertAccount(account))
+      const row = yield* insertAccount(account)
+      if (identity !== undefined) yield* bindTo(row.id, identity, row.createdAt)
+      return presentAccount(row)
     }
+    if (identity !== undefined) throw gone()
     return yield* reset(link, { accountId, passwordHash })
   }
 

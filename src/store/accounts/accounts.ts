@@ -2,7 +2,7 @@
 
 import { getTableName } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import type { Account } from '../../domain/account.ts'
+import { type Account, NO_PASSWORD } from '../../domain/account.ts'
 import { conflict } from '../../domain/errors.ts'
 import type { Credentials, NewAccount, NewPassword } from '../accounts-contract.ts'
 import { disown, removeSomeOf } from '../pushes/expiry.ts'
@@ -29,6 +29,7 @@ const REHASH = statement<{ id: number }>(
 const DISABLE = statement('UPDATE accounts SET disabled_at = $2 WHERE id = $1 AND disabled_at IS NULL')
 const ENABLE = statement('UPDATE accounts SET disabled_at = NULL WHERE id = $1')
 const SET_ADMIN = statement('UPDATE accounts SET is_admin = $2 WHERE id = $1')
+const SET_SERVICE = statement('UPDATE accounts SET is_service = $2 WHERE id = $1')
 const SET_RESETS = statement('UPDATE accounts SET resets = $2 WHERE id = $1')
 const REMOVE = statement('DELETE FROM accounts WHERE id = $1')
 /**
@@ -40,6 +41,7 @@ const LOCK_ADMINS = locked(select(accounts, 'WHERE is_admin AND disabled_at IS N
 const END_SESSIONS = statement('DELETE FROM sessions WHERE account_id = $1 AND id <> $2')
 const END_LINKS_FOR = statement('DELETE FROM account_links WHERE account_id = $1')
 const END_LINKS_BY = statement('DELETE FROM account_links WHERE created_by = $1')
+const UNBIND = statement('DELETE FROM identities WHERE account_id = $1')
 const REVOKE_TOKENS = statement('DELETE FROM api_tokens WHERE account_id = $1')
 const END_MESSAGES = statement("DELETE FROM outbox WHERE account_id = $1 AND kind = 'webhook'")
 const HOLD_SESSION = locked(select(tables.sessions, 'WHERE id = $1'), 'FOR SHARE')
@@ -149,6 +151,9 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
      * Ends the links that the account made as an administrator. Throws `conflict` for the last administrator.
      */
     setAdmin: (change: { id: number; isAdmin: boolean }) => write(() => setAdmin(change)),
+    /** Marks an account whose API tokens never pause. */
+    setService: ({ id, isService }: { id: number; isService: boolean }) =>
+      write(() => run(SET_SERVICE, id, isService)),
     /** Removes some pushes of an account and resolves to their number, 0 when none is left. */
     removePushesOf: (id: number) => removeSomeOf(id, { write, at: now() }),
     /** Removes the account, which must own no pushes any more, with its API tokens. */
@@ -158,8 +163,11 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
 
 /** The account without its credentials. */
 export function presentAccount(row: AccountRow): Account {
-  const { id, email, isAdmin, disabledAt, createdAt, totpSecret, resets } = row
-  return { id, email, isAdmin, hasTwoFactor: totpSecret !== null, disabledAt, createdAt, resets }
+  const { id, email, isAdmin, disabledAt, createdAt, totpSecret, resets, passwordHash, isService } = row
+  return {
+    ...{ id, email, isAdmin, hasTwoFactor: totpSecret !== null, disabledAt, createdAt, resets },
+    ...{ hasPassword: passwordHash !== NO_PASSWORD, isService },
+  }
 }
 
 export type AccountToInsert = NewAccount &
@@ -168,7 +176,7 @@ export type AccountToInsert = NewAccount &
 
 /** Throws `conflict` when the address has an account, even one that another node is adding right now. */
 export function* insertAccount(account: AccountToInsert): Step<AccountRow> {
-  const row = yield* insert({ lastSignInAt: 0, resets: 0, ...account })
+  const row = yield* insert({ lastSignInAt: 0, resets: 0, isService: false, ...account })
   if (row === null) throw conflict(`There is an account for ${account.email} already.`)
   return row
 }
@@ -212,7 +220,8 @@ function* replacePassword({ id, passwordHash, keepSession = null, revoke = false
   yield* run(END_SESSIONS, id, keepSession ?? NO_SESSION)
   yield* run(END_LINKS_FOR, id)
   if (!revoke) return
-  for (const made of [REVOKE_TOKENS, END_LINKS_BY, END_MESSAGES, REMOVE_WEBHOOKS]) yield* run(made, id)
+  for (const made of [REVOKE_TOKENS, UNBIND, END_LINKS_BY, END_MESSAGES, REMOVE_WEBHOOKS])
+    yield* run(made, id)
 }
 
 /**

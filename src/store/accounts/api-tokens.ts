@@ -46,7 +46,8 @@ export function createApiTokens({
       (found) => found.every(isThere),
     )
     if (token === null || account === null) return null
-    return { tokenId: token.id, lastUsedAt: token.lastUsedAt, account: presentAccount(account) }
+    const { lastSignInAt } = account
+    return { tokenId: token.id, lastUsedAt: token.lastUsedAt, account: presentAccount(account), lastSignInAt }
   }
 
   /** Writes at most once a minute, and nothing while the clock is in doubt. */

@@ -43,6 +43,8 @@ const ENDED = locked(
   'FOR UPDATE SKIP LOCKED',
 )
 const insert = addTo(sessions)
+/** The origin of a sign-in with a password. */
+const NO_ORIGIN = { via: null, issuer: null, subject: null, sid: null, isMultiFactor: false, endsAt: null }
 const SIGNED_IN = statement('UPDATE accounts SET last_sign_in_at = $2 WHERE id = $1')
 const SET_LAST_SEEN = statement('UPDATE sessions SET last_seen_at = $2 WHERE id = $1')
 const CONFIRM = statement<{ id: number }>('UPDATE sessions SET confirmed_at = $2 WHERE id = $1 RETURNING id')
@@ -55,7 +57,13 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
    * Locks the account, so that its password does not change meanwhile and other nodes add no session at the
    * same time.
    */
-  function* add({ accountId, hash, visit: { ip, userAgent }, tested }: SessionToStore): Step<void> {
+  function* add({
+    accountId,
+    hash,
+    visit: { ip, userAgent },
+    tested,
+    origin = null,
+  }: SessionToStore): Step<void> {
     const account = yield* lockAccount(accountId)
     if (account === null || account.disabledAt !== null || account.passwordHash !== tested)
       throw inactiveAccount()
@@ -68,7 +76,9 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
       lastSeenAt: time,
       ip,
       userAgent,
-      confirmedAt: time,
+      // A provider may have recognised a browser without asking anybody.
+      confirmedAt: origin === null ? time : 0,
+      ...(origin ?? NO_ORIGIN),
     })
     const tooMany = (yield* listOf(accountId, time)).slice(MAX_SESSIONS)
     const ended = yield* all(ENDED, time - SESSION_IDLE, time - SESSION_LIFETIME, time + DAY)
@@ -128,8 +138,9 @@ export function* requireSession(id: number | null): Step<void> {
     throw new DomainError('unauthenticated', 'This session has ended.')
 }
 
-function listOf(accountId: number, time: number): Step<SessionRow[]> {
-  return all(OF_ACCOUNT, accountId, time - SESSION_IDLE, time - SESSION_LIFETIME, time + DAY)
+function* listOf(accountId: number, time: number): Step<SessionRow[]> {
+  const times = [time - SESSION_IDLE, time - SESSION_LIFETIME, time + DAY]
+  return (yield* all(OF_ACCOUNT, accountId, ...times)).filter((session) => !isSessionEnded(session, time))
 }
 
 function presentSession({ accountId: _, hash: __, ...session }: SessionRow): Session {

@@ -1,7 +1,10 @@
 // The events of accounts: read by number, removed after a week. Also makes the events that no visit causes:
 // pushes that expire soon, and events for administrators.
 
+import { NO_PASSWORD, PAUSE_TOLD_BEFORE, tokensPauseAt } from '../../domain/account.ts'
 import { type EventType, expiresSoon, KEPT_FOR, SOON } from '../../domain/events.ts'
+import { formatTime } from '../../domain/time.ts'
+import { presentAccount } from '../accounts/accounts.ts'
 import type { AccountEvent, EventLook, EventRange } from '../notices-contract.ts'
 import { lockPushes } from '../pushes/push-locks.ts'
 import { forSome, locked, type RowOf, select, statement } from '../statements.ts'
@@ -33,6 +36,16 @@ const REMOVE_OLD = statement<{ one: number }>(
     (SELECT account_id, n FROM events WHERE at <= $1 ORDER BY at LIMIT ${SOME})
   RETURNING 1 AS one`,
 )
+/** Accounts without a password whose API tokens pause soon, and whose owners do not know it yet. */
+const PAUSING = locked(
+  select(
+    accounts,
+    `WHERE password_hash = '${NO_PASSWORD}' AND last_sign_in_at <= $1 AND created_at <= $1 AND NOT is_service
+    AND disabled_at IS NULL AND (pause_told_at IS NULL OR pause_told_at < last_sign_in_at)
+    AND EXISTS (SELECT 1 FROM api_tokens WHERE account_id = accounts.id) ORDER BY last_sign_in_at LIMIT ${MANY}`,
+  ),
+)
+const SET_PAUSE_TOLD = statement('UPDATE accounts SET pause_told_at = $2 WHERE id = $1')
 const ADMINS = locked(select(accounts, 'WHERE is_admin AND disabled_at IS NULL ORDER BY id'), 'FOR KEY SHARE')
 const LOCK_SOON = statement<RowOf<typeof soonTold>>(
   `INSERT INTO soon_told (id, ends_at, push_id) VALUES (1, 0, 0) ON CONFLICT (id) DO UPDATE SET id = 1
@@ -80,6 +93,24 @@ export function createEventLog({ steps, now, trusted }: Pick<Parts, 'steps' | 'n
     return last === undefined ? 0 : found.length
   }
 
+  /** Tells each owner, and the administrators of whom. */
+  function* tellSomePausing(at: number, after: number): Step<number> {
+    const found = yield* all(PAUSING, at - after + PAUSE_TOLD_BEFORE)
+    if (found.length === 0) return 0
+    const admins = yield* all(ADMINS)
+    yield* lockCounts([...found, ...admins].map(({ id }) => id))
+    for (const row of found) {
+      const pausesAt = tokensPauseAt({ ...presentAccount(row), lastSignInAt: row.lastSignInAt }, after) ?? at
+      const data = { account: row.email, pauses_at: formatTime(pausesAt) }
+      const event = { type: 'token.pauses_soon', at, data } as const
+      yield* run(SET_PAUSE_TOLD, row.id, at)
+      const others = admins.filter(({ id }) => id !== row.id)
+      for (const [n, { id }] of [row, ...others].entries())
+        yield* tellAccount(id, event, { pushId: null, forEverybody: n === 0 })
+    }
+    return found.length
+  }
+
   return {
     /**
      * Lists some events after that number, oldest first, and the range of all. Once this resolves, they are
@@ -114,6 +145,14 @@ export function createEventLog({ steps, now, trusted }: Pick<Parts, 'steps' | 'n
     async tellExpiring() {
       const at = trusted()
       return at === null ? 0 : write(() => tellSome(at))
+    },
+    /**
+     * Tells the owners of some API tokens that they pause soon, once before each pause. `after`: milliseconds
+     * without a sign-in; 0 is never. Resolves to the number of owners.
+     */
+    async tellPausing(after: number) {
+      const at = trusted()
+      return at === null || after === 0 ? 0 : write(() => tellSomePausing(at, after))
     },
     /** Removes some old events and resolves to their number. */
     removeOld: async () => (await write(() => all(REMOVE_OLD, now() - KEPT_FOR))).length,

@@ -43,7 +43,7 @@ const TABLE: Table = {
     },
     hasGrants: always(async (s) => s.pushes.hasGrants(await pushOf(s))),
     ...writes('createPush', 'claimView', 'claimPlain', 'refusePassphrase', 'expirePush', 'expirePushes'),
-    ...writes('editPush', 'mailLink', 'unlockPush', 'tryCode'),
+    ...writes('editPush', 'mailLink', 'unlockPush'),
   },
   idempotencyKeys: {
     findKey: {
@@ -87,7 +87,7 @@ const TABLE: Table = {
       ended: (s) => s.events.look({ accountIds: [ID], tokenIds: [ID, GONE] }),
       live: (s) => s.events.look({ accountIds: [ID], tokenIds: [ID] }),
     },
-    ...writes('tellAdmins', 'tellExpiring', 'removeOld'),
+    ...writes('tellAdmins', 'tellExpiring', 'tellPausing', 'removeOld'),
   },
   requests: {
     findRequest: {
@@ -108,7 +108,7 @@ const TABLE: Table = {
   webhooks: {
     listWebhooks: always((s) => s.webhooks.listWebhooks(ID)),
     findWebhook: { ended: (s) => s.webhooks.findWebhook(GONE), live: (s) => s.webhooks.findWebhook(ID) },
-    ...writes('addWebhook', 'changeEvents', 'removeWebhook', 'noteTest'),
+    ...writes('addWebhook', 'removeWebhook', 'noteTest'),
   },
   accounts: {
     findAccount: always((s) => s.accounts.findAccount('ann@example.org')),
@@ -116,7 +116,12 @@ const TABLE: Table = {
     findCredentials: always((s) => s.accounts.findCredentials('ann@example.org')),
     listAccounts: always((s) => s.accounts.listAccounts()),
     ...writes('addAccount', 'setPasswordHash', 'rehashPassword', 'setDisabled', 'setAdmin'),
-    ...writes('removePushesOf', 'removeAccount'),
+    ...writes('removePushesOf', 'removeAccount', 'setService'),
+  },
+  identities: {
+    findCredentials: always((s) => s.identities.findCredentials({ issuer: 'i', subject: 's' })),
+    isBound: always((s) => s.identities.isBound(ID)),
+    ...writes('addAccount', 'bind', 'unbind', 'setAdmin', 'spend', 'endSessions', 'confirmSession'),
   },
   apiTokens: {
     listApiTokens: always((s) => s.apiTokens.listApiTokens(ID)),

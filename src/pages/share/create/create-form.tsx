@@ -14,7 +14,6 @@ import { Content } from './create-content.tsx'
 import { Expiry } from './create-expiry.tsx'
 import { DropOverlay, Progress } from './create-files.tsx'
 import { type FieldsProps, type FormKind, formKinds, type PartProps } from './create-props.ts'
-import { Sealing, ServerReads } from './create-sealing.tsx'
 import type { Unseen } from './create-sender.ts'
 
 type CreateFormProps = { guest: Guest; unseen: Unseen; fields: Html }
@@ -49,7 +48,7 @@ export function CreateFields(props: FieldsProps) {
   const kindsToSend = isOfAccount ? undefined : 'text url qr wifi'
   return (
     <>
-      {isOfAccount && <NameInput words={words} {...field('name')} label={readable('name', parts)} />}
+      {isOfAccount && <NameInput words={words} {...field('name')} />}
       <Content {...parts} />
       <div class="settings" data-kind={kindsToSend}>
         <Expiry {...parts} />
@@ -63,20 +62,9 @@ export function CreateFields(props: FieldsProps) {
         <span class="hint" dir="ltr" hidden data-shortcut>
           <kbd>Ctrl</kbd> <kbd>Enter</kbd>
         </span>
-        <Sealing {...parts} />
       </div>
       <Progress words={words} />
       <DropOverlay words={words} refusal={refusalOfFiles(props)} />
-    </>
-  )
-}
-
-/** Returns a label that says, while the content is encrypted, that this field is not. */
-function readable(key: 'name' | 'note', { words }: PartProps) {
-  return (
-    <>
-      {words.say(key)}
-      <ServerReads words={words} />
     </>
   )
 }
@@ -92,14 +80,7 @@ function Passphrase({ words, field, limits, createScripts }: PartProps) {
       {...field('passphrase')}
       words={words}
       label={words.say(limits.requirePassphrase ? 'passphrase' : 'passphrase_optional')}
-      hint={
-        <>
-          <span data-when-plain>{words.say('passphrase_hint')}</span>
-          <span hidden data-when-sealed>
-            {words.say('sealed_passphrase')}
-          </span>
-        </>
-      }
+      hint={words.say('passphrase_hint')}
       trailing={<Dice words={words} wordlist={createScripts.wordlist} />}
       attributes={{
         autocomplete: 'new-password',
@@ -128,18 +109,9 @@ export function Options(props: PartProps) {
   return (
     <details class="options" open={isFilled}>
       <summary>{say('more_options')}</summary>
-      {isOfAccount && limits.mail && (
-        <>
-          <p class="hint" hidden data-when-sealed>
-            {say('sealed_no_mail')}
-          </p>
-          <div data-when-plain>
-            <Recipients {...props} />
-          </div>
-        </>
-      )}
+      {isOfAccount && limits.mail && <Recipients {...props} />}
       <Ticks {...props} />
-      {isOfAccount && <NoteInput words={words} {...field('note')} label={readable('note', props)} />}
+      {isOfAccount && <NoteInput words={words} {...field('note')} />}
     </details>
   )
 }
@@ -199,14 +171,5 @@ function Ticks({ words: { say }, limits, isOfAccount, typed }: PartProps) {
       isTicked={typed('shows_sender') === 'true'}
     />
   )
-  const asksCode = (
-    <Tick
-      id="code_required"
-      name="push[code_required]"
-      label={say('code_required')}
-      hint={say('code_required_hint')}
-      isTicked={typed('code_required') === 'true'}
-    />
-  )
-  return [tellsSender, ticks, asksCode]
+  return [tellsSender, ticks]
 }

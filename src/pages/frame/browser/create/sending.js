@@ -15,10 +15,9 @@ const again = progress.querySelector('[data-retry]')
 
 form.addEventListener('submit', (event) => {
   if (state.isSending) event.preventDefault()
-  const hasFiles = kindOf() === 'file' && chooser !== null && chooser.files.length > 0
-  if (state.isSending || !(hasFiles || state.isSealed)) return
+  if (state.isSending || kindOf() !== 'file' || chooser === null || chooser.files.length === 0) return
   event.preventDefault()
-  void send(hasFiles)
+  send()
 })
 window.addEventListener('pageshow', () => setSending(false))
 
@@ -27,21 +26,17 @@ function setSending(isSending) {
   submit.setAttribute('aria-disabled', String(isSending))
 }
 
-async function send(hasFiles) {
+function send() {
   const request = new XMLHttpRequest()
   let isSent = false
-  let isCancelled = false
   setSending(true)
-  progress.hidden = !hasFiles
+  progress.hidden = false
   cancel.hidden = false
   again.hidden = true
   problem.textContent = ''
   told.textContent = ''
   bar.value = 0
-  cancel.onclick = () => {
-    isCancelled = true
-    request.abort()
-  }
+  cancel.onclick = () => request.abort()
   progress.scrollIntoView({ block: 'nearest' })
 
   const speedAt = createSpeed()
@@ -74,20 +69,8 @@ async function send(hasFiles) {
     else stop(problem.dataset.cancelled)
   })
   request.addEventListener('error', () => askAgain(problem.dataset.broken))
-  const body = await bodyToSend().catch(() => null)
-  if (isCancelled) return stop(problem.dataset.cancelled)
-  if (body === null) return stop(problem.dataset.unsealed)
   request.open('POST', form.action)
-  request.send(body)
-}
-
-async function bodyToSend() {
-  if (!state.isSealed) return new FormData(form)
-  return state.seal((share) => {
-    bar.max = 1
-    bar.value = share
-    told.textContent = told.dataset.sealing.replace('{percent}', Math.floor(share * 100))
-  })
+  request.send(new FormData(form))
 }
 
 function describe({ loaded, total, speed }) {
@@ -122,8 +105,8 @@ function stop(text) {
   bar.value = 0
   problem.textContent = text
   // Without a text, the notice of the page explains the failure and has the focus.
-  progress.hidden = text === ''
-  if (text !== '') submit.focus()
+  if (text === '') progress.hidden = true
+  else submit.focus()
 }
 
 /** The outcome is unknown. Offers a retry with the same idempotency key. */

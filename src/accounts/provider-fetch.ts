@@ -1,0 +1,37 @@
+// Fetches from the OpenID provider alone: bounded in size and time, and never through a redirect.
+
+const MAX_BYTES = 1024 * 1024
+
+export type ProviderFetchOptions = {
+  /** Certificates of the provider's authority in PEM; null for the system's. */
+  ca: string | null
+  timeoutMs: number
+}
+
+/** Throws for a slow or too large answer. A redirect is an answer like any other. */
+export function createProviderFetch({ ca, timeoutMs }: ProviderFetchOptions) {
+  return async (url: string, init: object): Promise<Response> => {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const tls = ca === null ? {} : { tls: { ca } }
+    const response = await fetch(url, { ...init, ...tls, redirect: 'manual', signal })
+    const body = await readBounded(response)
+    const { status, statusText, headers } = response
+    const kept = new Headers(headers)
+    // The body is decoded already.
+    for (const name of ['content-encoding', 'content-length']) kept.delete(name)
+    const isEmpty = status === 204 || status === 304
+    return new Response(isEmpty ? null : body, { status, statusText, headers: kept })
+  }
+}
+
+async function readBounded({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength
+    // Leaving the loop cancels the body.
+    if (size > MAX_BYTES) throw new Error(`the provider answers more than ${MAX_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return new Uint8Array(Buffer.concat(chunks))
+}

@@ -1,0 +1,317 @@
+// Sign-in by an OpenID provider: which account a person is, and what else a visit to the provider proves.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import { openJson, sealJson } from '../crypto/sealed-field.ts'
+import { hashToken, isSameSecret } from '../crypto/tokens.ts'
+import { type Account, isSignupAddress, NO_PASSWORD } from '../domain/account.ts'
+import type { Visit } from '../domain/audit.ts'
+import { isDomainError } from '../domain/errors.ts'
+import {
+  type GroupRule,
+  isFreshAt,
+  isInGroup,
+  isMultiFactor,
+  type ProviderClaims,
+  verifiedAddress,
+} from '../domain/identity.ts'
+import type { PageNonce } from '../domain/page-nonce.ts'
+import { HOUR, MINUTE, type Now } from '../domain/time.ts'
+import type { Credentials, SessionOrigin } from '../store/accounts-contract.ts'
+import type { Store } from '../store/contract.ts'
+import type { Provider, ProviderSettings, SignInSecrets } from './provider.ts'
+import { ProviderError } from './provider-error.ts'
+import type { CurrentSession, Sessions, SignIn } from './sessions.ts'
+
+export { ProviderError } from './provider-error.ts'
+
+/** Why a browser visits the provider. `session`: the id of the session that asks. */
+export type ProviderPurpose =
+  | { kind: 'sign_in' }
+  | { kind: 'invite'; link: string }
+  | { kind: 'link' | 'confirm'; session: number }
+
+/** Where a visit to the provider leads: the purpose, and the page of this server afterwards. */
+export type ProviderVisit = { purpose: ProviderPurpose; next: string }
+
+export type ProviderOutcome =
+  | (SignIn & { next: string })
+  /** The address has an account, whose password is needed to link the person. */
+  | { outcome: 'password_needed'; pending: string; email: string; next: string }
+  /** The provider has asked again, and the code of the second factor is needed too. */
+  | { outcome: 'confirmation_code_needed'; pending: string; next: string }
+  | { outcome: 'linked' | 'confirmed'; next: string }
+
+type Begun = ProviderVisit & { secrets: SignInSecrets; startedAt: number; until: number }
+
+/** A person to be linked, once the password is right, or a session to be confirmed, once the code is. */
+type Pending = { until: number; next: string } & (
+  | { kind: 'link'; email: string; origin: SessionOrigin; isAdmin: boolean | null }
+  | { kind: 'confirm'; session: number }
+)
+
+export type ProviderSignIn = ReturnType<typeof createProviderSignIn>
+
+export type ProviderSignInOptions = {
+  settings: ProviderSettings
+  store: Pick<Store, 'accounts' | 'accountLinks' | 'identities'>
+  keyring: Keyring
+  sessions: Pick<Sessions, 'signInBy' | 'signInByLink' | 'isConfirmed' | 'isCode'>
+  /** Whether a first sign-in makes an account. */
+  signup: boolean
+  /** The domains of the addresses that may sign up; none allows any. */
+  domains: readonly string[]
+  adminGroup: GroupRule | null
+  /** The account that only ever signs in with its password. */
+  breakGlass: string | null
+  sessionHours: number
+  now: Now
+  /** The system's clock, which the provider's is compared with. */
+  systemNow: Now
+}
+
+const LIFETIME = 10 * MINUTE
+const place = (field: string) => ({ subkey: 'owner', subject: new Uint8Array(), field }) as const
+const TICKET = place('visit to the provider')
+const BEGUN = place('sign-in by the provider')
+const PENDING = place('pending sign-in by the provider')
+
+export function createProviderSignIn(options: ProviderSignInOptions) {
+  const { settings, store, keyring, sessions, domains, adminGroup, breakGlass, now, systemNow } = options
+  const { identities } = store
+  let loaded: Promise<Provider> | null = null
+
+  /** Loads the libraries with the first visit. */
+  function load(): Promise<Provider> {
+    loaded ??= import('./provider.ts').then((library) => library.createProvider(settings, systemNow))
+    return loaded
+  }
+
+  function open<T extends { until: number }>(text: string, of: typeof BEGUN): T | null {
+    const opened = openJson<T>(text, keyring, of)
+    return opened === null || now() >= opened.until ? null : opened
+  }
+
+  /** Seals a visit for a link on a page, which works for ten minutes. */
+  function issueTicket(visit: ProviderVisit): string {
+    return sealJson({ ...visit, until: now() + LIFETIME }, keyring, TICKET)
+  }
+
+  /** Resolves to the address of the provider, and what the browser keeps in a cookie until it comes back. */
+  async function start({ purpose, next }: ProviderVisit): Promise<{ url: string; cookie: string }> {
+    const provider = await load()
+    const secrets = provider.newSecrets()
+    const url = await provider.authorizationUrl(secrets, { isAsking: purpose.kind === 'confirm' })
+    const begun: Begun = { purpose, next, secrets, startedAt: systemNow(), until: now() + LIFETIME }
+    return { url, cookie: sealJson(begun, keyring, BEGUN) }
+  }
+
+  /**
+   * Ends a visit to the provider. `query`: that of the callback; `cookie`: what `start` gave this browser.
+   * Throws ProviderError.
+   */
+  async function finish(given: {
+    query: URLSearchParams
+    cookie: string | null
+    session: CurrentSession | null
+    visit: Visit
+  }): Promise<ProviderOutcome> {
+    const begun = given.cookie === null ? null : open<Begun>(given.cookie, BEGUN)
+    if (begun === null) throw new ProviderError('cookie_missing')
+    const { secrets, purpose, next } = begun
+    if (!isSameSecret(given.query.get('state') ?? '', secrets.state))
+      throw new ProviderError('state_mismatch')
+    await spend(`oidc state ${secrets.state}`, begun.until, 'state_used')
+    const claims = await (await load()).redeem(given.query.toString(), secrets)
+    switch (purpose.kind) {
+      case 'sign_in':
+        return enter(claims, { visit: given.visit, next })
+      case 'invite':
+        return accept(claims, { link: purpose.link, visit: given.visit, next })
+      case 'link':
+        return link(claims, { session: requireSession(given.session, purpose.session), next })
+      case 'confirm': {
+        const session = requireSession(given.session, purpose.session)
+        return confirm(claims, { session, startedAt: begun.startedAt, next })
+      }
+    }
+  }
+
+  /** Spends a name once, over all nodes. */
+  async function spend(name: string, until: number, reason: string): Promise<void> {
+    await identities.spend(nonceOf(name, until + MINUTE)).catch((cause) => {
+      throw isDomainError(cause, 'conflict') ? new ProviderError(reason) : cause
+    })
+  }
+
+  type Entry = { visit: Visit; next: string }
+
+  async function enter(claims: ProviderClaims, { visit, next }: Entry): Promise<ProviderOutcome> {
+    const found = await identities.findCredentials(identityOf(claims))
+    if (found === null) return enterFirst(claims, { visit, next })
+    requireOpenTo(found.account)
+    await followGroup(found.account, claims)
+    return begin(found, claims, { visit, next })
+  }
+
+  async function begin(found: Credentials, claims: ProviderClaims, { visit, next }: Entry) {
+    const signIn = await sessions.signInBy(found, { origin: originOf(claims), visit })
+    if (signIn.outcome === 'refused') throw new ProviderError('account_disabled')
+    return { ...signIn, next }
+  }
+
+  /** Makes an account for the person, or asks for the password of the one that has the address. */
+  async function enterFirst(claims: ProviderClaims, { visit, next }: Entry): Promise<ProviderOutcome> {
+    const email = verifiedAddress(claims, domains)
+    if (email === null) throw new ProviderError('address_unverified')
+    const found = await store.accounts.findCredentials(email)
+    if (found !== null) {
+      requireOpenTo(found.account)
+      if (!found.account.hasPassword) throw new ProviderError('address_taken')
+      const person = { kind: 'link', email, origin: originOf(claims), isAdmin: groupOf(claims) } as const
+      return { outcome: 'password_needed', pending: sealPending({ ...person, next }), email, next }
+    }
+    if (email === breakGlass) throw new ProviderError('break_glass')
+    if (!options.signup) throw new ProviderError('no_account')
+    if (!isSignupAddress(email, domains)) throw new ProviderError('domain_not_allowed')
+    const person = { email, isAdmin: groupOf(claims) ?? false, ...identityOf(claims) }
+    await identities.addAccount(person).catch(takenAs('address_taken'))
+    return enter(claims, { visit, next })
+  }
+
+  /** Makes the account of an invitation for the person, whatever their address at the provider. */
+  async function accept(claims: ProviderClaims, { link, visit, next }: Entry & { link: string }) {
+    const hash = hashToken(link)
+    const found = await store.accountLinks.findLink(hash)
+    if (found?.purpose !== 'invite' || found.email === null) throw new ProviderError('link_lapsed')
+    if (found.email === breakGlass) throw new ProviderError('break_glass')
+    const use = { hash, email: found.email, passwordHash: NO_PASSWORD, identity: identityOf(claims) }
+    await store.accountLinks.useLink(use).catch((cause) => {
+      if (isDomainError(cause, 'not_found')) throw new ProviderError('link_lapsed')
+      return takenAs('person_taken')(cause)
+    })
+    return enter(claims, { visit, next })
+  }
+
+  type OfSession = { session: CurrentSession; next: string }
+
+  async function link(claims: ProviderClaims, { session, next }: OfSession): Promise<ProviderOutcome> {
+    const { account } = session
+    if (!sessions.isConfirmed(session.session)) throw new ProviderError('session_not_confirmed')
+    requireOpenTo(account)
+    const found = await store.accounts.findCredentials(account.email)
+    if (found === null) throw new ProviderError('session_ended')
+    const asked = { accountId: account.id, tested: found.passwordHash, ...identityOf(claims) }
+    await identities.bind(asked).catch(takenAs('person_taken'))
+    return { outcome: 'linked', next }
+  }
+
+  /** Confirms the session if the provider has just asked its own person again. */
+  async function confirm(
+    claims: ProviderClaims,
+    { session, startedAt, next }: OfSession & { startedAt: number },
+  ): Promise<ProviderOutcome> {
+    const { issuer, subject, id } = session.session
+    if (claims.iss !== issuer || claims.sub !== subject) throw new ProviderError('another_person')
+    const isFresh = isFreshAt(claims, startedAt)
+    if (isFresh === false) throw new ProviderError('not_asked_again')
+    if (session.account.hasTwoFactor) {
+      const pending = sealPending({ kind: 'confirm', session: id, next })
+      return { outcome: 'confirmation_code_needed', pending, next }
+    }
+    if (isFresh === null) throw new ProviderError('auth_time_missing')
+    if (!(await identities.confirmSession(id))) throw new ProviderError('session_ended')
+    return { outcome: 'confirmed', next }
+  }
+
+  /** Confirms a session by the code that the confirmation waited for. Throws `too_many`. */
+  async function confirmByCode(session: CurrentSession, given: { pending: string; code: string }) {
+    const pending = open<Pending>(given.pending, PENDING)
+    if (pending?.kind !== 'confirm') return { outcome: 'too_late' as const }
+    requireSession(session, pending.session)
+    if (!(await sessions.isCode(session.account, given.code))) return { outcome: 'wrong' as const }
+    if (!(await identities.confirmSession(pending.session))) throw new ProviderError('session_ended')
+    return { outcome: 'confirmed' as const, next: pending.next }
+  }
+
+  /** Links the person to the account whose password is given, and signs in. Throws `too_many`. */
+  async function linkByPassword(given: { pending: string; password: string; visit: Visit }) {
+    const pending = open<Pending>(given.pending, PENDING)
+    if (pending?.kind !== 'link') return { outcome: 'too_late' as const }
+    const { email, origin, isAdmin, next } = pending
+    const signIn = await sessions
+      .signInByLink({ ...given, email, origin, isAdmin })
+      .catch(takenAs('person_taken'))
+    return signIn.outcome === 'refused' ? { outcome: 'wrong' as const, email } : { ...signIn, next }
+  }
+
+  /** Ends the sessions that a logout token names, and resolves to their number. Throws ProviderError. */
+  async function logOut(token: string): Promise<number> {
+    const { jti, lapsesAt, ...whose } = await (await load()).readLogout(token)
+    const nonce = nonceOf(`oidc jti ${whose.issuer} ${jti}`, lapsesAt)
+    return identities.endSessions({ ...whose, nonce }).catch(takenAs('logout_token_used'))
+  }
+
+  function sealPending(pending: DistributiveOmit<Pending, 'until'>): string {
+    return sealJson({ ...pending, until: now() + LIFETIME }, keyring, PENDING)
+  }
+
+  /** Throws for an account that no provider signs in to. */
+  function requireOpenTo({ email, disabledAt }: Account): void {
+    if (email === breakGlass) throw new ProviderError('break_glass')
+    if (disabledAt !== null) throw new ProviderError('account_disabled')
+  }
+
+  function groupOf(claims: ProviderClaims): boolean | null {
+    return adminGroup === null ? null : isInGroup(claims, adminGroup)
+  }
+
+  async function followGroup({ id, isAdmin }: Account, claims: ProviderClaims): Promise<void> {
+    const shall = groupOf(claims)
+    if (shall !== null && shall !== isAdmin) await identities.setAdmin({ id, isAdmin: shall })
+  }
+
+  function originOf(claims: ProviderClaims): SessionOrigin {
+    const { sid } = claims
+    const session = typeof sid === 'string' && sid !== '' && sid.length <= 255 ? sid : null
+    const endsAt = now() + options.sessionHours * HOUR
+    return { via: 'oidc', ...identityOf(claims), sid: session, isMultiFactor: isMultiFactor(claims), endsAt }
+  }
+
+  return {
+    issueTicket,
+    /** Returns null for a ticket that is old or altered. */
+    readTicket: (text: string): ProviderVisit | null => open<ProviderVisit & { until: number }>(text, TICKET),
+    ...{ start, finish, linkByPassword, confirmByCode, logOut },
+    /** Whether the account is linked to a person. */
+    isLinked: ({ id }: Account) => identities.isBound(id),
+    /** Ends the link and the sessions that it began. Returns false for an account without a password. */
+    unlink: ({ id }: Account) => identities.unbind(id),
+    /** Whether the account may be linked. */
+    isOpenTo: ({ email }: Account) => email !== breakGlass,
+    /** Whether the provider can confirm this session. */
+    canConfirm: ({ session }: CurrentSession) => session.via === 'oidc' && session.issuer !== null,
+  }
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+
+function identityOf({ iss, sub }: ProviderClaims) {
+  return { issuer: iss, subject: sub }
+}
+
+/** Names may be long, and come from a provider. */
+function nonceOf(name: string, lapsesAt: number): PageNonce {
+  return { text: hashToken(name).toString('base64url'), lapsesAt }
+}
+
+function requireSession(session: CurrentSession | null, id: number): CurrentSession {
+  if (session?.session.id !== id) throw new ProviderError('session_ended')
+  return session
+}
+
+/** Turns a conflict into this reason, and rethrows any other cause. */
+function takenAs(reason: string) {
+  return (cause: unknown): never => {
+    throw isDomainError(cause, 'conflict') ? new ProviderError(reason) : cause
+  }
+}

@@ -1,0 +1,52 @@
+// Parsers for the settings of sign-in by others.
+
+import { parseEmail } from '../domain/account.ts'
+import type { Parsed } from './parsers.ts'
+
+/** A claim of the provider, and the value that it must be or contain. */
+export type ClaimValue = { claim: string; value: string }
+
+/**
+ * Parses the issuer without changing its spelling, because tokens name it so. Allows plain http on loopback
+ * alone.
+ */
+export function issuerUrl(text: string): Parsed<string> {
+  const value = text.trim()
+  const url = /^https?:\/\/[^?#@\s]{1,480}$/i.test(value) ? URL.parse(value) : null
+  if (
+    url !== null &&
+    /^login\.microsoftonline\./.test(url.hostname) &&
+    !/^\/[\da-f-]{36}\//i.test(url.pathname)
+  )
+    return {
+      problem: 'must name your own tenant, such as https://login.microsoftonline.com/<tenant id>/v2.0',
+    }
+  if (url !== null && (url.protocol === 'https:' || isLoopback(url.hostname))) return { value }
+  return {
+    problem:
+      'must be an https URL without credentials, query or fragment, such as https://id.example/realms/staff (http only on loopback)',
+  }
+}
+
+/** Whether a host name of a URL is this machine. */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+}
+
+export function plainWord(text: string): Parsed<string> {
+  const value = text.trim()
+  return /^[ -~]{1,512}$/.test(value)
+    ? { value }
+    : { problem: 'must be a text of at most 512 ASCII characters' }
+}
+
+export function claimValue(text: string): Parsed<ClaimValue> {
+  const [, claim, value] = /^([^=\s]{1,100})=(\S.{0,199})$/.exec(text.trim()) ?? []
+  if (claim !== undefined && value !== undefined) return { value: { claim, value } }
+  return { problem: 'must be a claim and its value, such as groups=oncebox-admins' }
+}
+
+export function mailAddress(text: string): Parsed<string> {
+  const value = parseEmail(text)
+  return value === null ? { problem: 'must be an e-mail address, such as admin@example.org' } : { value }
+}

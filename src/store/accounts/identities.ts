@@ -1,0 +1,114 @@
+// Persons at a provider who are an account, and what their sign-in changes.
+
+import { type Account, NO_PASSWORD } from '../../domain/account.ts'
+import { conflict } from '../../domain/errors.ts'
+import type { PageNonce } from '../../domain/page-nonce.ts'
+import type { Credentials, Identity, ProviderLogout } from '../accounts-contract.ts'
+import { inactiveAccount } from '../refusals.ts'
+import { spendNonce } from '../shared-state.ts'
+import { insertUnlessThere, locked, select, statement } from '../statements.ts'
+import { affected, all, first, has, type Parts, run, type Step } from '../steps.ts'
+import { accounts, identities, sessions } from '../tables.ts'
+import { insertAccount, lockAccount, presentAccount } from './accounts.ts'
+
+const FIND = select(identities, 'WHERE issuer = $1 AND subject = $2')
+const ACCOUNT = select(
+  accounts,
+  'WHERE id = (SELECT account_id FROM identities WHERE issuer = $1 AND subject = $2)',
+)
+const OF_ACCOUNT = select(identities, 'WHERE account_id = $1')
+const insert = insertUnlessThere(identities)
+const REMOVE = statement('DELETE FROM identities WHERE account_id = $1')
+const END_PROVIDED = statement("DELETE FROM sessions WHERE account_id = $1 AND via = 'oidc'")
+const SET_ADMIN = statement('UPDATE accounts SET is_admin = $2 WHERE id = $1')
+const END_LINKS_BY = statement('DELETE FROM account_links WHERE created_by = $1')
+const OF_PROVIDER = locked(select(sessions, 'WHERE issuer = $1 AND subject = $2 ORDER BY id'), 'FOR UPDATE')
+const OF_PROVIDER_SESSION = locked(select(sessions, 'WHERE issuer = $1 AND sid = $2'), 'FOR UPDATE')
+const END = statement('DELETE FROM sessions WHERE id = $1')
+const CONFIRM = statement<{ id: number }>('UPDATE sessions SET confirmed_at = $2 WHERE id = $1 RETURNING id')
+
+export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
+  async function findCredentials({ issuer, subject }: Identity): Promise<Credentials | null> {
+    const row = await read(() => first(ACCOUNT, issuer, subject))
+    if (row === null) return null
+    const { passwordHash, totpSecret, totpStep } = row
+    return { account: presentAccount(row), passwordHash, totpSecret, totpStep }
+  }
+
+  function* add(account: { email: string; isAdmin: boolean } & Identity): Step<Account> {
+    const { email, isAdmin, ...identity } = account
+    const createdAt = now()
+    const row = yield* insertAccount({ email, isAdmin, passwordHash: NO_PASSWORD, createdAt })
+    yield* bindTo(row.id, identity, createdAt)
+    return presentAccount(row)
+  }
+
+  function* bind(asked: { accountId: number; tested: string } & Identity): Step<void> {
+    const { accountId, tested, ...identity } = asked
+    const account = yield* lockAccount(accountId)
+    if (account === null || account.disabledAt !== null || account.passwordHash !== tested)
+      throw inactiveAccount()
+    yield* bindTo(accountId, identity, now())
+  }
+
+  function* unbind(accountId: number): Step<boolean> {
+    const account = yield* lockAccount(accountId)
+    if (account === null || account.passwordHash === NO_PASSWORD) return false
+    yield* run(REMOVE, accountId)
+    yield* run(END_PROVIDED, accountId)
+    return true
+  }
+
+  function* setAdmin({ id, isAdmin }: { id: number; isAdmin: boolean }): Step<void> {
+    yield* lockAccount(id)
+    yield* run(SET_ADMIN, id, isAdmin)
+    if (!isAdmin) yield* run(END_LINKS_BY, id)
+  }
+
+  function* endSessions({ issuer, sid, subject, nonce }: ProviderLogout): Step<number> {
+    yield* spendNonce(nonce)
+    const ofSession = sid === null ? [] : yield* all(OF_PROVIDER_SESSION, issuer, sid)
+    const ofPerson = subject === null ? [] : yield* all(OF_PROVIDER, issuer, subject)
+    const ended = [
+      ...ofSession.filter((session) => subject === null || session.subject === subject),
+      // A session whose id the provider never told ends with its person.
+      ...ofPerson.filter((session) => sid === null || session.sid === null),
+    ]
+    for (const { id } of ended) yield* run(END, id)
+    return ended.length
+  }
+
+  return {
+    /** Finds the account of a person, with what its sign-in needs. */
+    findCredentials,
+    /** Whether a person is the account. */
+    isBound: (accountId: number) => read(() => has(OF_ACCOUNT, accountId)),
+    /** Makes an account without a password. Throws `conflict` when address or person has an account. */
+    addAccount: (account: { email: string; isAdmin: boolean } & Identity) =>
+      write(() => add(account), { grows: true }),
+    /**
+     * Binds a person to an account. Throws `conflict` when the person is another account already, and
+     * `unauthenticated` when the account is disabled or its password has changed since `tested`.
+     */
+    bind: (asked: { accountId: number; tested: string } & Identity) =>
+      write(() => bind(asked), { grows: true }),
+    /** Removes the links and their sessions. Returns false for an account that has no password instead. */
+    unbind: (accountId: number) => write(() => unbind(accountId)),
+    /** Follows the groups of the provider, even if no administrator is left. */
+    setAdmin: (change: { id: number; isAdmin: boolean }) => write(() => setAdmin(change)),
+    /** Spends a nonce. Throws `conflict` for one that was spent before. */
+    spend: (nonce: PageNonce) => write(() => spendNonce(nonce)),
+    /** Ends sessions as the provider says. Throws `conflict` for a logout token that was used before. */
+    endSessions: (logout: ProviderLogout) => write(() => endSessions(logout)),
+    /** Notes that the provider asked for the person again. Returns false when the session has ended. */
+    confirmSession: (id: number) => write(() => affected(CONFIRM, id, now())),
+  }
+}
+
+/** Throws `conflict` when the person is another account already. */
+export function* bindTo(accountId: number, identity: Identity, createdAt: number): Step<void> {
+  const added = yield* insert({ ...identity, accountId, createdAt })
+  if (added !== null) return
+  const present = yield* first(FIND, identity.issuer, identity.subject)
+  if (present?.accountId !== accountId) throw conflict('This person has an account already.')
+}
