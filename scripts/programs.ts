@@ -32,9 +32,11 @@ export const PACKAGES = {
   'systemd-analyze': null,
   tar: 'tar',
   unshare: 'util-linux',
+  unzip: 'unzip',
   xclip: 'xclip',
   xsel: 'xsel',
   Xvfb: 'xvfb',
+  zip: 'zip',
   zsh: 'zsh',
 } as const satisfies Record<string, string | null>
 

@@ -106,6 +106,13 @@ function logStart(config: Config, log: Log): void {
     if (config[name]) log.warn(`--${settings[name].flag} is for one start: leave it out at the next one`)
 }
 
+/** Loads the wrappers of --audit-log only with the flag. */
+async function openAuditing({ audit, settings, store }: InstanceParts, { now }: Ports) {
+  if (audit === null) return null
+  const { createAuditing } = await import('./app/auditing.ts')
+  return createAuditing({ file: audit, store, now, version, settings })
+}
+
 /** Loads the metrics library only with --metrics-listen. */
 const loadMetrics = () => import('./operating/metrics.ts')
 
@@ -115,16 +122,20 @@ type InstanceParts = ServedConfig &
 /**
  * Starts everything on an open store. The jobs start last: if this throws, only the store has to be closed.
  */
-async function runOn(opened: InstanceParts, ports: InstancePorts) {
+async function runOn(parts: InstanceParts, ports: InstancePorts) {
+  const auditing = await openAuditing(parts, ports)
+  const opened = auditing === null ? parts : { ...parts, store: auditing.wrapStore(parts.store) }
   const { config, store, log } = opened
   const { listAddresses } = ports.network
   const isAlone = store.database === null
-  const appearance = await openAppearance({ ...opened, started: appearanceAtStart(config) })
+  const texts = await openAppearance({ ...opened, started: appearanceAtStart(config) })
+  const appearance = auditing?.wrapAppearance(texts) ?? texts
   // After the store, because the authority and the note about backups lie in its folder.
   const tls = await openTls({ ...ports, config, log })
-  const backups = await openBackups({ ...ports, config, store, log })
+  const scheduled = await openBackups({ ...ports, config, store, log })
+  const backups = scheduled && (auditing?.wrapBackups(scheduled) ?? scheduled)
   const ofOtherNodes = isAlone ? null : createAppearanceJob({ ...appearance, every: MINUTE / 2 })
-  const services = createServices({
+  const made = createServices({
     ...{ ...opened, appearance, listAddresses },
     // Nodes share the clock of their database.
     systemNow: isAlone ? ports.now : store.now,
@@ -132,6 +143,7 @@ async function runOn(opened: InstanceParts, ports: InstancePorts) {
     lookEvery: ports.lookEvery,
     otherJobs: [tls?.watch.job, backups?.job, ofOtherNodes].filter((job) => job != null),
   })
+  const services = auditing?.wrapServices(made) ?? made
   const lookAtHealth = createHealth({ ...opened, services, tls, backups, version, machineNow: ports.now })
   const door = createDoor({
     ...{ ...opened, appearance, services, lookAtHealth, backups, version, listAddresses },
@@ -139,7 +151,9 @@ async function runOn(opened: InstanceParts, ports: InstancePorts) {
     httpsPort: ports.httpsPort ?? (() => config.port),
     authority: tls?.certificate.authority ?? null,
     rateLimit: ports.rateLimit,
+    observe: auditing?.observe,
   })
+  auditing?.tellStart()
   await tellHealth(lookAtHealth, log)
   const setupToken = await services.access.accountLinks.createSetupLink()
   // A setup link from an earlier start is no longer valid.
@@ -153,10 +167,11 @@ async function runOn(opened: InstanceParts, ports: InstancePorts) {
     // Restarting this process does not repair a database server.
     isHealthy: isAlone ? store.isAlive : async () => true,
     stopBackups: async () => backups?.job.stop(),
-    stop: () => {
+    stop: async () => {
       services.notices.events.stop()
       clearInterval(daily)
-      return services.upkeep.jobs.stop()
+      await services.upkeep.jobs.stop()
+      await auditing?.stop()
     },
   }
 }

@@ -309,6 +309,7 @@ test('one file writes the headers for security and caches', () => {
 
 /** Lists that are read from top to bottom, and may be longer than other files. */
 const LISTS: Record<string, number> = {
+  'api/answer-tables.ts': 280,
   'http/urls.ts': 351,
   'store/tables.ts': 520,
 }

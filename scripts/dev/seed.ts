@@ -1,5 +1,5 @@
 // Fills an empty data folder for `npm run dev`: an administrator, ten pushes in all their states, and a
-// request.
+// request with an answer.
 
 import { DAY } from '../../src/domain/time.ts'
 import { createTestClock, startInstance } from '../../test/support/instance.ts'
@@ -49,6 +49,10 @@ export async function seed(dataDir: string): Promise<void> {
   form.append('push[files][]', new File(['correct horse\n'], 'password.txt'))
   await ask(PUSHES, { body: form })
   await push({ name: 'A text', note: 'Nobody has opened it.' })
-  await make('/api/oncebox/requests', { request: { name: 'The password of the router' } })
+  const asked = { name: 'The password of the router', max_answers: 3 }
+  const request = await make('/api/oncebox/requests', { request: asked })
+  await instance.fetch(`/api/oncebox/requests/${request}/answers`, {
+    json: { push: { payload: 'correct horse' } },
+  })
   await instance.stop()
 }

@@ -15,6 +15,11 @@ import type { Store } from '../store/contract.ts'
 /** The events that an account wants mail about, and the language of these mails. */
 export type MailWishes = { events: readonly EventType[]; language: Language }
 
+/** The link of a message: that of a secret, or that of a request. */
+export type MessageUse = 'share' | 'ask'
+
+const TEMPLATES = { share: 'template', ask: 'askTemplate' } as const
+
 export type AccountPreferences = ReturnType<typeof createPreferences>
 
 export type PreferencesOptions = {
@@ -25,19 +30,19 @@ export type PreferencesOptions = {
 
 export function createPreferences({ store: { preferences }, limits, onError }: PreferencesOptions) {
   /** Resolves to the account's message; null without an account, and for the standard message. */
-  async function findTemplate(account: Account | null): Promise<string | null> {
-    return (account && (await preferences.find(account.id)))?.template ?? null
+  async function findTemplate(account: Account | null, use: MessageUse = 'share'): Promise<string | null> {
+    return (account && (await preferences.find(account.id)))?.[TEMPLATES[use]] ?? null
   }
 
   /**
    * Saves the message. An empty text restores the standard one. Throws `invalid` for a text without the
    * placeholder for the link.
    */
-  async function keepTemplate({ id: accountId }: Account, text: string): Promise<void> {
+  async function keepTemplate({ id: accountId }: Account, text: string, use: MessageUse): Promise<void> {
     const template = tidyMessage(text)
     const problem = template === '' ? null : problemOfMessage(template)
     if (problem !== null) throw invalidFields({ message: [problem] })
-    await preferences.keep({ accountId, template: template === '' ? null : template })
+    await preferences.keep({ accountId, [TEMPLATES[use]]: template === '' ? null : template })
   }
 
   /**
@@ -51,11 +56,13 @@ export function createPreferences({ store: { preferences }, limits, onError }: P
 
   /** Saves the choices if they have changed. Never throws, because the push is already created. */
   async function rememberChoices({ id: accountId }: Account, push: NewPush): Promise<void> {
-    const choices = choicesOf(push, limits)
     try {
       const kept = (await preferences.find(accountId)) ?? NO_CHOICES
-      const { lifetime, views, retrievalStep, deletableByViewer } = kept
-      if (Bun.deepEquals(choices, { lifetime, views, retrievalStep, deletableByViewer })) return
+      const { lifetime, views, retrievalStep, deletableByViewer, endToEnd } = kept
+      const chosen = choicesOf(push, limits)
+      // Links and QR codes leave no choice.
+      const choices = push.kind === 'url' || push.kind === 'qr' ? { ...chosen, endToEnd } : chosen
+      if (Bun.deepEquals(choices, { lifetime, views, retrievalStep, deletableByViewer, endToEnd })) return
       await preferences.keep({ accountId, ...choices })
     } catch (cause) {
       onError(cause)

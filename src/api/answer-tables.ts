@@ -62,7 +62,10 @@ const file = {
   size: count('Bytes.'),
 }
 
-const createdFiles = { files: Type.Array(closed(file, 'A file.')) }
+const createdFiles = {
+  files: Type.Array(closed(file, 'A file.')),
+  code: Type.Optional(text('Only with code_required: the two digits that pages ask the recipient for.')),
+}
 
 const retrievedFiles = {
   files: Type.Array(closed({ ...file, url: uri() }, 'A file and where to download it.')),

@@ -1,6 +1,7 @@
 // The endpoints of notices: an account's events, by long polling, and its webhooks.
 
 import { notFound } from '../domain/errors.ts'
+import { errorOf } from '../domain/outbox.ts'
 import { formatTime, SECOND } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
@@ -69,6 +70,6 @@ function present({ id, host, format, events, ...webhook }: StoredWebhook): Answe
   return {
     ...{ id, host, format, events, with_name: withName, created_at: formatTime(createdAt) },
     last_delivery: lastDelivery === null ? null : formatTime(lastDelivery),
-    last_error: lastError,
+    last_error: lastError && errorOf(lastError),
   }
 }

@@ -10,15 +10,15 @@ import type { GrantedFile } from '../pushes/downloads.ts'
 import type { LabelledPush, LinkedPush } from '../pushes/owner-lists.ts'
 import type { AnswerBody } from './answer-tables.ts'
 
-export type PresentOptions = { baseUrl: string; now: number }
+export type PresentOptions = { linkBase: string; now: number }
 
 /** The members that all answers with a push share. */
-function presentPush({ push, urlToken }: LinkedPush, { baseUrl, now }: PresentOptions) {
+function presentPush({ push, urlToken }: LinkedPush, { linkBase, now }: PresentOptions) {
   const isOver = isExpired(push, now)
   return {
     url_token: urlToken,
-    html_url: secretLink({ push, urlToken }, baseUrl),
-    json_url: `${baseUrl}${PREVIOUS_FAMILIES.p.retrieve.href({ url_token: urlToken })}`,
+    html_url: secretLink({ push, urlToken }, linkBase),
+    json_url: `${linkBase}${PREVIOUS_FAMILIES.p.retrieve.href({ url_token: urlToken })}`,
     kind: push.kind,
     created_at: formatTime(push.createdAt),
     updated_at: formatTime(push.updatedAt),
@@ -44,7 +44,7 @@ export function presentPreview(
   options: PresentOptions,
 ): AnswerBody<'Preview'> {
   return {
-    url: secretLink({ push, urlToken }, options.baseUrl),
+    url: secretLink({ push, urlToken }, options.linkBase),
     expired: isExpired(push, options.now),
     passphrase_required: push.passphraseRequired,
     ...presentEndToEnd(push),
@@ -58,10 +58,11 @@ function presentEndToEnd({ encryptedBy, keyCheck }: Push) {
 }
 
 /** Presents the answer to a create: with name and note, never with the payload. */
-export function presentCreated(created: CreatedPush, baseUrl: string): AnswerBody<'CreatedPush'> {
+export function presentCreated(created: CreatedPush, linkBase: string): AnswerBody<'CreatedPush'> {
   return {
-    ...presentListed(created, { baseUrl, now: created.push.createdAt }),
+    ...presentListed(created, { linkBase, now: created.push.createdAt }),
     files: created.files.map(presentFile),
+    ...(created.code === null ? {} : { code: created.code }),
   }
 }
 
@@ -77,7 +78,7 @@ export function presentListed(listed: LabelledPush, options: PresentOptions): An
 export function presentView(viewed: Viewed, options: PresentOptions): AnswerBody<'RetrievedPush'> {
   const files = viewed.files.map((file) => ({
     ...presentFile(file),
-    url: `${options.baseUrl}${FILES.download.href({ grant: file.grant })}`,
+    url: `${options.linkBase}${FILES.download.href({ grant: file.grant })}`,
   }))
   return { ...presentPush(viewed, options), expired: false, expired_on: null, payload: viewed.payload, files }
 }

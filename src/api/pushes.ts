@@ -60,7 +60,7 @@ export function createPushEndpoints(options: {
   const receivePush = createReceivePush(options)
   const readEdit = createReadEdit({ ...options, members: MEMBERS })
   const readLinkMail = createReadLinkMail(options)
-  const presentation = ({ baseUrl }: Exchange) => ({ baseUrl, now: now() })
+  const presentation = ({ linkBase }: Exchange) => ({ linkBase, now: now() })
 
   async function createAs(asked: ApiRequest, surface: Surface): Promise<Response> {
     const created = await attempting(asked, (attempt) =>
@@ -68,7 +68,7 @@ export function createPushEndpoints(options: {
         pushes.create(push, { viewer: asked.viewer, upload, attempt }),
       ),
     )
-    return answerJson(201, presentCreated(created, asked.exchange.baseUrl))
+    return answerJson(201, presentCreated(created, asked.exchange.linkBase))
   }
 
   /** Runs a create under the Idempotency-Key of its request; without a key, `attempt` is null. */
@@ -152,7 +152,7 @@ export function createPushEndpoints(options: {
   async function notify({ exchange, viewer, params }: ApiRequest): Promise<Response> {
     const urlToken = readUrlToken({ params })
     const mailed = await pushes.notify(urlToken, viewer, (push) => readLinkMail(exchange, viewer, push))
-    return answerJson(200, { url: secretLink(mailed, exchange.baseUrl) })
+    return answerJson(200, { url: secretLink(mailed, exchange.linkBase) })
   }
 
   async function list({ exchange, viewer }: ApiRequest, expired: boolean): Promise<Response> {

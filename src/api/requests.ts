@@ -28,13 +28,13 @@ export function createRequestEndpoints(options: {
     const wanted = parse(await readPushFields(exchange, { ...body, wrappers: ['request'] }))
     const account = requireAccount(viewer)
     const made = await requests.create(account, { wanted, address: viewer.visit.ip })
-    return answerJson(201, presentRequest(made, exchange.baseUrl))
+    return answerJson(201, presentRequest(made, exchange.linkBase))
   }
 
   async function list({ exchange, viewer }: ApiRequest): Promise<Response> {
     const listed = await requests.list(requireAccount(viewer), readPage(exchange))
     return answerList(
-      listed.requests.map((request) => presentRequest(request, exchange.baseUrl)),
+      listed.requests.map((request) => presentRequest(request, exchange.linkBase)),
       listed,
     )
   }
@@ -44,7 +44,7 @@ export function createRequestEndpoints(options: {
     async ({ exchange, viewer, params }: ApiRequest): Promise<Response> =>
       answerJson(
         200,
-        presentRequest(await find(requireAccount(viewer), readUrlToken({ params })), exchange.baseUrl),
+        presentRequest(await find(requireAccount(viewer), readUrlToken({ params })), exchange.linkBase),
       )
 
   async function answer({ exchange, viewer, params }: ApiRequest): Promise<Response> {
@@ -61,10 +61,10 @@ export function createRequestEndpoints(options: {
   return { create, list, show: showWith(requests.get), close: showWith(requests.close), answer }
 }
 
-function presentRequest({ request, ...own }: OwnRequest, baseUrl: string): AnswerBody<'Request'> {
+function presentRequest({ request, ...own }: OwnRequest, linkBase: string): AnswerBody<'Request'> {
   return {
     url_token: own.urlToken,
-    html_url: requestLink(own.urlToken, baseUrl),
+    html_url: requestLink(own.urlToken, linkBase),
     created_at: formatTime(request.createdAt),
     expires_at: formatTime(request.expiresAt),
     accept: [...(request.acceptsText ? ['text'] : []), ...(request.acceptsFiles ? ['files'] : [])],

@@ -3,6 +3,7 @@
 import { createAnswerReady } from '../api/health.ts'
 import { createGetViewer } from '../api/viewer.ts'
 import { createRequestIds } from '../crypto/random.ts'
+import { type ClientOf, countingLoopback } from '../domain/client.ts'
 import { DamageError } from '../domain/errors.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 import { SECOND } from '../domain/time.ts'
@@ -12,7 +13,7 @@ import { createForwarding } from '../http/door/client-address.ts'
 import { createCors } from '../http/door/cors.ts'
 import { createPresentError } from '../http/door/errors.ts'
 import type { Exchange } from '../http/door/exchange.ts'
-import { createHostRules } from '../http/door/host.ts'
+import { createHostRules, createStrictHostRules } from '../http/door/host.ts'
 import type { Network } from '../http/door/listener.ts'
 import { createAnswerPlain } from '../http/door/plain-http.ts'
 import {
@@ -21,11 +22,11 @@ import {
   DEFAULT_RATE_LIMIT,
   type RateLimit,
 } from '../http/door/rate-limit.ts'
-import { createFrontDoor, type LogRequest } from '../http/door/server.ts'
-import { createShed } from '../http/door/shed.ts'
+import { createFrontDoor, type FrontDoorOptions, type LogRequest } from '../http/door/server.ts'
+import { createShed, type ShedOptions } from '../http/door/shed.ts'
 import { bodyLimitsOf, maxBodyBytes } from '../http/intake/body.ts'
 import { routeClassOf } from '../http/route-class.ts'
-import { FILES } from '../http/urls.ts'
+import { type Endpoint, FILES, RECIPIENT_URLS } from '../http/urls.ts'
 import { createDeparture, type Departure } from '../operating/departure.ts'
 import { problem } from '../operating/health.ts'
 import { noteFailure, placeDamage } from '../operating/logging.ts'
@@ -36,6 +37,7 @@ import { createGetGuest } from '../pages/frame/guest.ts'
 import { createAnswerManifest } from '../pages/frame/manifest.ts'
 import { createAnswerGuest } from '../pages/frame/page.tsx'
 import { createFindElsewhere } from '../pages/frame/reach.ts'
+import type { Config } from '../settings/table.ts'
 import type { Branding } from './branding.ts'
 import { createRoutes, type ServedParts } from './routes.ts'
 
@@ -49,64 +51,114 @@ type DoorOptions = ServedParts & {
   /** The port of TLS, once the server listens. */
   httpsPort: () => number
   rateLimit?: RateLimit | undefined
+  observe?: FrontDoorOptions['observe']
 }
 
 export type Door = ReturnType<typeof createDoor>
 
 export function createDoor(options: DoorOptions) {
-  const { config, store, log, metrics, rateLimit = DEFAULT_RATE_LIMIT } = options
-  const { clientOf } = options.services.limits
-  const hostRules = createHostRules({ ...config, addresses: options.addresses })
-  const cors = createCors(config.corsOrigins)
-  const forwarding = createForwarding(config.trustedProxies, (warning) => log.warn(warning))
-  const bodyRoom = createBodyRoom({ maxBytes: maxBodyBytes(config), clientOf })
-  const { basePath } = hostRules
-  const guests = createGuests(options, basePath)
-  const { presentError } = guests
-  const body = bodyLimitsOf(config, bodyRoom)
-  const { listUndeclaredProxies } = forwarding
+  const { config, services, log, metrics } = options
+  const { receiveUrl } = config
+  const { clientOf } = services.limits
   const departure = createDeparture({ elapsed: () => performance.now(), wait: Bun.sleep })
-  const doing = { ...options, ...guests, listUndeclaredProxies }
-  const answerRoute = createRoutes({
-    ...doing,
-    ...{ basePath, body },
-    answerReady: createReadiness(doing, departure),
-    answerManifest: createAnswerManifest({
-      ...{ assets: guests.assets, basePath, color: options.branding.color },
-      readName: () => options.appearance.inEffect().name,
-    }),
-  })
-  const shared = {
-    readForwarded: forwarding.read,
-    hostRules,
-    cors,
-    limitRate: createLimitRate(rateLimit, clientOf),
-    limitOtherSites: createLimitOtherSites(rateLimit, clientOf),
-    bodyRoom,
-    presentError,
-    secure: createSecure(config),
-    newRequestId: createRequestIds(),
-    logRequest: createLogRequest(options),
-  }
-  const handle = createFrontDoor({ ...shared, answerRoute, isTls: config.tls !== 'off' })
-  const answerPlain = createAnswerPlain({ ...options, answerRoute, baseUrl: config.baseUrl })
-  const handlePlain = createFrontDoor({ ...shared, answerRoute: answerPlain, isTls: false })
-  const { isOverloaded, commitOverdue } = store
   const onShed = (requests: number) => {
     metrics?.refused('shed', requests)
     log.warn({ requests }, 'overloaded: answered requests with 503')
   }
+  const shared = {
+    ...options,
+    forwarding: createForwarding(config.trustedProxies, (warning) => log.warn(warning)),
+    bodyRoom: createBodyRoom({ maxBytes: maxBodyBytes(config), clientOf }),
+    newRequestId: createRequestIds(),
+    logRequest: createLogRequest(options),
+    ...{ departure, onShed },
+  }
+  const main = createSide(shared, {
+    hostRules: createHostRules({ ...config, addresses: options.addresses }),
+    cors: createCors(config.corsOrigins),
+    secure: createSecure(config),
+    isTls: config.tls !== 'off',
+    ...{ clientOf, isOutside: false },
+  })
+  const answerPlain = createAnswerPlain({ ...options, ...main, baseUrl: config.baseUrl })
   return {
-    handle,
-    handlePlain,
+    handle: main.handle,
+    handlePlain: createFrontDoor({ ...main.door, answerRoute: answerPlain, isTls: false }),
+    /** The door of --receive-listen; null without it. */
+    outside:
+      receiveUrl === null || services.forRecipients === null ? null : createOutsideDoor(shared, receiveUrl),
     /**
      * Waits until the load balancer has noticed the stop; not at all without other nodes, which could take
      * over.
      */
     leave: config.databaseUrl === null ? async () => undefined : departure.leave,
     isLeaving: departure.isLeaving,
-    shed: createShed({ isOverloaded, commitOverdue, basePath, cors, onShed }),
+    shed: main.shed,
   }
+}
+
+type SharedParts = DoorOptions &
+  Pick<FrontDoorOptions, 'bodyRoom' | 'newRequestId' | 'logRequest'> &
+  Pick<ShedOptions, 'onShed'> & { forwarding: ReturnType<typeof createForwarding>; departure: Departure }
+
+type SideOptions = Pick<FrontDoorOptions, 'hostRules' | 'cors' | 'secure' | 'isTls' | 'isOutside'> & {
+  clientOf: ClientOf
+  /** The only URLs of this side; all without it. */
+  only?: readonly Endpoint[]
+}
+
+/** Makes the front door of one listener with its routes and pages. Both share memory, proxies and the log. */
+function createSide(shared: SharedParts, side: SideOptions) {
+  const { config, store, branding, appearance, forwarding, bodyRoom } = shared
+  const { rateLimit = DEFAULT_RATE_LIMIT } = shared
+  const { hostRules, cors, clientOf } = side
+  const { basePath } = hostRules
+  const guests = createGuests(shared, basePath)
+  const parts = { ...shared, ...guests, listUndeclaredProxies: forwarding.listUndeclaredProxies }
+  const answerRoute = createRoutes({
+    ...{ ...parts, basePath, known: side.only },
+    body: bodyLimitsOf(config, bodyRoom),
+    answerReady: createReadiness(parts, shared.departure),
+    answerManifest: createAnswerManifest({
+      ...{ assets: guests.assets, basePath, color: branding.color },
+      readName: () => appearance.inEffect().name,
+    }),
+  })
+  const door = {
+    ...{ ...shared, ...side, receiveUrl: config.receiveUrl },
+    readForwarded: forwarding.read,
+    limitRate: createLimitRate(rateLimit, clientOf),
+    limitOtherSites: createLimitOtherSites(rateLimit, clientOf),
+    presentError: guests.presentError,
+  }
+  const { isOverloaded, commitOverdue } = store
+  return {
+    ...{ answerRoute, door },
+    handle: createFrontDoor({ ...door, answerRoute }),
+    shed: createShed({ isOverloaded, commitOverdue, basePath, cors, onShed: shared.onShed }),
+  }
+}
+
+/** Makes the door of --receive-listen, which knows one name, one origin and what recipients need. */
+function createOutsideDoor(shared: SharedParts, receiveUrl: string) {
+  const { config, services } = shared
+  const { pushes, requests } = services.forRecipients ?? { ...services.sharing, ...services }
+  const sharing = { ...services.sharing, pushes }
+  return createSide(
+    { ...shared, services: { ...services, sharing, requests } },
+    {
+      hostRules: createStrictHostRules(receiveUrl),
+      cors: createCors([]),
+      secure: createSecure({ ...config, baseUrl: receiveUrl }),
+      clientOf: countingLoopback(services.limits.clientOf),
+      ...{ isTls: hasTlsOutside(config), isOutside: true, only: RECIPIENT_URLS },
+    },
+  )
+}
+
+/** Whether --receive-listen uses the certificate of the main listener. A declared proxy ends TLS itself. */
+export function hasTlsOutside({ receiveUrl, tls, trustedProxies }: Config): boolean {
+  return tls !== 'off' && trustedProxies.length === 0 && receiveUrl?.startsWith('https:') === true
 }
 
 /** Identifies the guests of pages, and renders pages and errors for them. */
@@ -118,7 +170,7 @@ function createGuests(options: DoorOptions, basePath: string) {
     findSession: services.access.sessions.findSession,
     countUnseen: services.sharing.pushes.countUnseen,
     basePath,
-    hasWebhooks: config.webhookHosts.length > 0,
+    hasNotices: config.webhookHosts.length > 0 || config.smtpUrl !== null,
     readBrand: () => ({ ...appearance.inEffect(), logo: assets.logoHref }),
     findElsewhere: createFindElsewhere({ baseUrl: config.baseUrl, addresses, listAddresses }),
     onError: noteFailure(log, 'could not record the last use of a session'),

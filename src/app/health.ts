@@ -4,6 +4,7 @@
 import type { Backups } from '../backup/backups.ts'
 import { createBackupGauges } from '../backup/backups.ts'
 import type { Now } from '../domain/time.ts'
+import { createAuditGauge } from '../operating/audit-trail.ts'
 import { createServerChecks } from '../operating/checks.ts'
 import { createGauges } from '../operating/gauges.ts'
 import { createLookAtHealth, type LookAtHealth } from '../operating/health.ts'
@@ -15,7 +16,7 @@ import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { Services } from './services.ts'
 import type { Tls } from './tls.ts'
 
-type HealthOptions = Pick<Logging, 'findLogProblem'> & {
+type HealthOptions = Pick<Logging, 'findLogProblem' | 'audit'> & {
   config: Config
   version: string
   store: OpenedStore
@@ -30,13 +31,15 @@ type HealthOptions = Pick<Logging, 'findLogProblem'> & {
 
 /** Returns a function that runs the health checks. Adds the gauges to the metrics. */
 export function createHealth(options: HealthOptions): LookAtHealth {
-  const { config, version, store, services, metrics, tls, backups, machineNow, findLogProblem } = options
+  const { config, version, store, services, metrics, tls, backups, machineNow, findLogProblem, audit } =
+    options
   const { limits, sharing, notices, upkeep } = services
   // Pushes use no disk of this machine if both their rows and their files are elsewhere.
   const needsDisk = store.database === null || store.bucket === null
   const lookAtHealth = createLookAtHealth(
     createServerChecks({
       ...{ ...config, store, systemNow: machineNow, findLogProblem },
+      findAuditProblem: audit?.findProblem ?? null,
       certificate: tls?.certificate ?? null,
       databaseName: nameDatabase(config) ?? '',
       minFreeSpace: needsDisk ? config.minFreeSpace : null,
@@ -48,6 +51,7 @@ export function createHealth(options: HealthOptions): LookAtHealth {
   )
   const countHashing = limits.hashing.count
   metrics?.addGauges(createGauges({ ...store, ...sharing, ...upkeep, countHashing, lookAtHealth, version }))
+  if (audit !== null) metrics?.addGauges([createAuditGauge(audit)])
   if (backups !== null) metrics?.addGauges(createBackupGauges(backups.status))
   return lookAtHealth
 }

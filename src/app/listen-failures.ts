@@ -38,7 +38,7 @@ function explainSocketFolder({ host }: ListenRefusal): string {
 }
 
 function explainAddress({ address, host, flag }: ListenRefusal): string {
-  const other = flag === '--metrics-listen' ? flag : '--host'
+  const other = flag.endsWith('-listen') ? flag : '--host'
   const named =
     address === host || host.toLowerCase() === 'localhost' ? address : `${host} is ${address}, which`
   return `${named} is not an address of this machine: choose another ${other}.`

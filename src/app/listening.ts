@@ -1,5 +1,5 @@
-// Opens the sockets of a server: the main one, plain http beside TLS, and the one for metrics. Announces its
-// name on the local network.
+// Opens the sockets of a server: the main one, plain http beside TLS, and those for recipients and metrics.
+// Announces its name on the local network.
 
 import { type Binding, listen, type Network } from '../http/door/listener.ts'
 import { type ServerUrls, urlsOf } from '../http/door/reachable.ts'
@@ -9,13 +9,14 @@ import { PAGES } from '../http/urls.ts'
 import type { Announcement } from '../lan/mdns.ts'
 import type { Log } from '../operating/log.ts'
 import type { Metrics } from '../operating/metrics.ts'
+import { readOpenFilesLimit } from '../operating/open-files.ts'
 import type { Config } from '../settings/table.ts'
-import type { Door } from './door.ts'
+import { type Door, hasTlsOutside } from './door.ts'
 import type { Tls } from './tls.ts'
 
 type ListeningOptions = {
   config: Config
-  door: Pick<Door, 'handle' | 'handlePlain' | 'shed' | 'isLeaving'>
+  door: Pick<Door, 'handle' | 'handlePlain' | 'outside' | 'shed' | 'isLeaving'>
   tls: Tls | null
   metrics: Metrics | null
   bindings: readonly Binding[]
@@ -34,8 +35,11 @@ export async function openListening(options: ListeningOptions) {
   const { config, tls, listAddresses } = options
   const { host } = config
   if (isUnixHost(host)) await removeStaleSocket(host)
-  const { main, plain, stopAll } = await openSockets(options)
-  tls?.watch.follow(main.renew)
+  const { main, plain, outside, stopAll } = await openSockets(options)
+  const withTls = outside !== null && hasTlsOutside(config) ? [main, outside] : [main]
+  tls?.watch.follow(async (pair) => {
+    await Promise.all(withTls.map(({ renew }) => renew(pair)))
+  })
   const announcement = await openAnnouncement(options, main.port)
 
   /** Resolves once the name on the local network is announced, refused or timed out. */
@@ -62,6 +66,7 @@ async function openSockets(options: ListeningOptions) {
   const { config, door, tls, metrics, bindings, listAddresses, log } = options
   const { port, httpPort, metricsListen, baseUrl } = config
   const { shed, isLeaving } = door
+  const current = tls?.certificate.current() ?? null
   const common = { shed, isLeaving, bindings, listAddresses }
   const opened: { stop(): Promise<void> }[] = []
   const stopAll = () => Promise.all(opened.map(({ stop }) => stop()))
@@ -69,19 +74,32 @@ async function openSockets(options: ListeningOptions) {
     opened.push(listener)
     return listener
   }
+  function openOutside({ handle, shed }: NonNullable<Door['outside']>) {
+    const [, address = '', at = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(config.receiveListen ?? '') ?? []
+    const outside = keep(
+      listen({
+        ...{ ...common, handle, shed, bindings: [{ address }], port: Number(at) },
+        tls: hasTlsOutside(config) ? current : null,
+        maxRequests: Math.floor(readOpenFilesLimit() / 2),
+        flag: '--receive-listen',
+      }),
+    )
+    log.info({ address, port: outside.port, url: config.receiveUrl }, 'serving recipients')
+    return outside
+  }
+
   try {
     // Opened first: if a later listener fails, no request is lost here.
     if (metrics !== null && metricsListen !== null) {
       const { url } = keep(listenForMetrics({ address: metricsListen, baseUrl, ...metrics }))
       log.info({ url }, 'serving metrics')
     }
-    const current = tls?.certificate.current() ?? null
     const main = keep(listen({ ...common, handle: door.handle, port, tls: current }))
     const plain =
       httpPort === null
         ? null
         : keep(listen({ ...common, handle: door.handlePlain, port: httpPort, tls: null }))
-    return { main, plain, stopAll }
+    return { main, plain, outside: door.outside && openOutside(door.outside), stopAll }
   } catch (cause) {
     await stopAll()
     throw cause

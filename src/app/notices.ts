@@ -48,8 +48,9 @@ export function createNotices(options: NoticesOptions) {
       limitTests,
       links: {
         home,
-        secret: (addressed) => secretLink(addressed, home),
+        secret: (addressed) => secretLink(addressed, config.receiveUrl ?? home),
         list: `${home}${PAGES.pushes.href()}`,
+        fresh: `${home}${PAGES.pushes.href()}?show=new`,
         welcome: (link) => `${home}${PAGES.welcome.href({ link })}`,
       },
       nameOfInstance: () => appearance.inEffect().name,

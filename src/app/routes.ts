@@ -9,7 +9,7 @@ import { answerJson, answerText } from '../http/answers.ts'
 import type { PresentError } from '../http/door/errors.ts'
 import { createRouter, open, type Route, routesOf } from '../http/door/router.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
-import { FILES } from '../http/urls.ts'
+import { type Endpoint, FILES } from '../http/urls.ts'
 import type { Authority } from '../lan/certificate.ts'
 import type { Appearances } from '../operating/appearance.ts'
 import type { LookAtHealth } from '../operating/health.ts'
@@ -57,6 +57,8 @@ type RoutesOptions = ServedParts & {
   presentError: PresentError
   answerReady: Route['answer']
   answerManifest: Route['answer']
+  /** The only URLs of this door; all without it. */
+  known?: readonly Endpoint[] | undefined
 }
 
 /** The Robots Exclusion Protocol (RFC 9309). Pages repeat it for robots that follow a link. */
@@ -80,6 +82,7 @@ export function createRoutes(options: RoutesOptions) {
     onError: noteFailure(log, 'could not record the last use of an API token'),
   })
   return createRouter({
+    only: options.known,
     routes: [
       ...createApiRoutes({
         ...sharing,
@@ -117,6 +120,10 @@ function createServedPages(
   reference: () => Promise<object>,
 ): Route[] {
   const { assets } = options
+  const sealingScripts = {
+    ...{ age: assets.hrefOf('age'), seal: assets.hrefOf('seal'), unseal: assets.hrefOf('unseal') },
+    ...{ identity: assets.hrefOf('identity'), qrPicture: assets.hrefOf('qrPicture') },
+  }
   const { requests, sharing, access, notices, upkeep } = services
   return createPageRoutes({
     ...options,
@@ -130,7 +137,11 @@ function createServedPages(
     signups: config.signups,
     allowsPasswords: config.passwordSignIn === 'yes',
     onRefused: ({ reason, ...at }) => log.warn({ reason, ...at }, 'refused a sign-in by the provider'),
-    createScripts: { wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
+    createScripts: {
+      ...{ wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
+      ...sealingScripts,
+    },
+    sealingScripts,
     now: store.now,
     findSetup: createFindSetup({ pushes: sharing.pushes, now: store.now }),
     isOnServer: store.database !== null,

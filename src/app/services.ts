@@ -14,7 +14,7 @@ import { createSignUp } from '../accounts/sign-up.ts'
 import { createTwoFactor } from '../accounts/two-factor.ts'
 import type { Argon2Cost } from '../crypto/passphrase.ts'
 import { type Account, tokensPauseAt } from '../domain/account.ts'
-import { createClientOf } from '../domain/client.ts'
+import { countingLoopback, createClientOf } from '../domain/client.ts'
 import type { Job } from '../domain/job.ts'
 import { DAY, type Now } from '../domain/time.ts'
 import type { Network } from '../http/door/listener.ts'
@@ -28,7 +28,7 @@ import type { Metrics } from '../operating/metrics.ts'
 import { createCountPushes, createReadStatus } from '../operating/status.ts'
 import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
 import type { ShownProvider } from '../pages/account/provider-link.tsx'
-import { createDownloads } from '../pushes/downloads.ts'
+import { createDownloads, type Downloads } from '../pushes/downloads.ts'
 import { createIdempotency } from '../pushes/idempotency.ts'
 import { createMailLimit, createShareOf, createShortTokens } from '../pushes/limits.ts'
 import { createLinkMails } from '../pushes/link-mails.ts'
@@ -91,6 +91,8 @@ export function createServices(options: ServicesOptions) {
     sharing,
     /** Requests for secrets. */
     requests: createRequests({ ...limits, ...sharing, store, log, keyring, now }),
+    /** Pushes and requests for --receive-listen; null without it. */
+    forRecipients: options.config.receiveListen === null ? null : createOutside(options, limits, sharing),
     /** Accounts, and how they sign in. */
     access,
     /** Events, webhooks and mail. */
@@ -121,7 +123,10 @@ function createLimits({ config, store, argon2Cost, listAddresses }: ServicesOpti
   }
 }
 
-function createSharing({ config, store, metrics }: ServicesOptions, shared: Limits) {
+type Sharing = ReturnType<typeof createSharing>
+
+function createSharing(options: ServicesOptions, shared: Limits) {
+  const { config, store } = options
   const { keyring, now } = store
   const limits = pushLimitsOf(config)
   const relieve = createRelieve(() => Bun.gc(true))
@@ -129,21 +134,43 @@ function createSharing({ config, store, metrics }: ServicesOptions, shared: Limi
     ...{ store, keyring, now, relieve, elapsed: () => performance.now() },
     lookEvery: store.database === null ? 0 : RECHECK_EVERY_MS,
   })
-  const pushes = createPushes({
-    ...{ ...shared, store, keyring, now },
-    linkMails: createLinkMails({ keyring, limit: shared.mails }),
-    shortTokens: createShortTokens({ now, clientOf: shared.clientOf }),
-    grantAll: downloads.grantAll,
-  })
   return {
     /** The bounds and defaults of a new push. */
     limits,
-    pushes: metrics === null ? pushes : meterPushes(pushes, metrics),
+    pushes: createMeteredPushes(options, { ...shared, ...downloads }),
     uploads: createUploads({ store, limits, relieve }),
     downloads,
     idempotency: createIdempotency({ store, keyring, now }),
     ...createPageSeals({ keyring, usedNonces: store.shared.nonces, now }),
   }
+}
+
+function createMeteredPushes(
+  { store, metrics }: ServicesOptions,
+  shared: Limits & Pick<Downloads, 'grantAll'>,
+): Pushes {
+  const { keyring, now } = store
+  const pushes = createPushes({
+    ...{ ...shared, store, keyring, now },
+    linkMails: createLinkMails({ keyring, limit: shared.mails }),
+    shortTokens: createShortTokens({ now, clientOf: shared.clientOf }),
+  })
+  return metrics === null ? pushes : meterPushes(pushes, metrics)
+}
+
+/** On --receive-listen loopback counts as a client, and hashing fills at most half of the queue. */
+function createOutside(options: ServicesOptions, shared: Limits, sharing: Sharing) {
+  const { config, store, argon2Cost, log } = options
+  const { keyring, now } = store
+  const clientOf = countingLoopback(shared.clientOf)
+  const { inTurn } = shared.passphrases
+  const limits: Limits = {
+    ...{ ...shared, clientOf },
+    passphrases: { ...createPassphrases({ inLine: shared.hashing.inHalf, argon2Cost, clientOf }), inTurn },
+    shareOf: createShareOf({ keyring, limits: shareLimitsOf(config), clientOf }),
+  }
+  const pushes = createMeteredPushes(options, { ...limits, ...sharing.downloads })
+  return { pushes, requests: createRequests({ ...limits, ...sharing, pushes, store, log, keyring, now }) }
 }
 
 /** Whether this account may sign in with its password. */

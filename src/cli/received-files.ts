@@ -15,7 +15,6 @@ import { isSealedName } from '../domain/age-recipient.ts'
 import { printableLine } from '../text/printable.ts'
 import { safeFilename, safeFilenames } from '../text/safe-filename.ts'
 import { type AgeKeys, requireAll, unopened } from './age-keys.ts'
-import { CommandFailure } from './failures.ts'
 import { formatSize, quote } from './format.ts'
 import { isNamedAsFolder, STANDARD } from './paths.ts'
 import type { Shell } from './shell.ts'
@@ -38,7 +37,9 @@ const CANCELLED = 'cancelled; the same command resumes from here while the serve
 
 export type ReceivedFiles = ReturnType<typeof createReceivedFiles>
 
-export function createReceivedFiles({ output, link, shell, downloadPart, keys }: ReceivedFilesOptions) {
+export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: ReceivedFilesOptions) {
+  const isPoured = to.output === STANDARD
+  const output = isPoured ? null : to.output
   // The names of hidden files must not reveal the link.
   const id = createHash('sha256').update(link).digest('hex').slice(0, 16)
   const noteIn = (folder: string) => join(folder, `.oncebox-${id}.json`)
@@ -48,13 +49,15 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
   const positions: (FilePosition | null)[] = []
 
   async function receive(files: readonly RemoteFile[]): Promise<void> {
-    if (output === STANDARD) return pour(files)
+    const [first, ...others] = files
+    if (isPoured && first !== undefined && others.length === 0) return pour(first)
+    if (isPoured) shell.say('Standard output takes one file, and these are several: they are saved here.')
     return download({ files, done: 0 }, folderFor(files.length > 1))
   }
 
   /** Resumes an interrupted download. False when there is none or the server no longer allows it. */
   async function resume(): Promise<boolean> {
-    if (output === STANDARD) return false
+    if (isPoured) return false
     const folder = folderFor(false)
     const unfinished = await readNote(noteIn(folder))
     if (unfinished === null) return false
@@ -117,7 +120,8 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
 
   /** Gives a whole part its name, once it has been opened if there are keys. */
   async function place(filename: string, { path, part, isNamed, n }: Target): Promise<void> {
-    const opened = keys === null ? null : await open({ name: filename, from: part, to: `${part}.open`, n })
+    const opened =
+      keys === null ? null : await open(keys, { name: filename, from: part, to: `${part}.open`, n })
     const inner = opened?.name ?? null
     const wanted = inner === null || isNamed ? path : join(dirname(path), safeNameOf(inner))
     const placed = await placePart(opened === null ? part : `${part}.open`, wanted)
@@ -130,9 +134,9 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
   type Opening = { name: string; from: string; to: string; n: number }
 
   /** Opens the `n`th file. Removes what it has written if that fails, or if the server has swapped files. */
-  async function open({ n, ...opening }: Opening): Promise<DecryptedFile> {
+  async function open({ openFile }: AgeKeys, { n, ...opening }: Opening): Promise<DecryptedFile> {
     try {
-      const opened = await (keys as AgeKeys).openFile(opening)
+      const opened = await openFile(opening)
       notePosition(opened, opening.name, n)
       return opened
     } catch (cause) {
@@ -150,12 +154,7 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
   }
 
   /** Writes the only file to standard output, piece by piece. */
-  async function pour(files: readonly RemoteFile[]): Promise<void> {
-    const [file, ...others] = files
-    if (file === undefined || others.length > 0)
-      throw new CommandFailure(
-        'Standard output takes one file, and there are several: name a folder instead.',
-      )
+  async function pour(file: RemoteFile): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'oncebox-'))
     const part = join(folder, 'download.part')
     try {
@@ -169,19 +168,24 @@ export function createReceivedFiles({ output, link, shell, downloadPart, keys }:
   }
 
   /** Opens files that were saved encrypted. */
-  async function openSaved(paths: readonly string[]): Promise<void> {
-    const folder = folderFor(paths.length > 1)
-    const isNamed = output !== null && paths.length === 1 && !isNamedAsFolder(output)
-    if (paths.length > 0) mkdirSync(folder, { recursive: true })
+  async function openSaved(paths: readonly string[], { openFile, pourFile }: AgeKeys): Promise<void> {
+    const [first = '', ...others] = paths
+    if (isPoured && others.length === 0) {
+      await pourFile(basename(first), first, shell.writeBytes)
+      return
+    }
+    const folder = folderFor(others.length > 0)
+    const isNamed = output !== null && others.length === 0 && !isNamedAsFolder(output)
+    mkdirSync(folder, { recursive: true })
     for (const [index, from] of paths.entries()) {
       const to = `${partIn(folder, index)}.open`
-      const name = basename(from)
-      const { name: inner } = await (keys as AgeKeys).openFile({ name, from, to }).catch(async (cause) => {
+      try {
+        const { name } = await openFile({ name: basename(from), from, to })
+        const placed = await placePart(to, isNamed ? output : join(folder, safeNameOf(name)))
+        shell.say(`Saved as ${printableLine(placed)} (${formatSize(statSync(placed).size)}).`)
+      } finally {
         await rm(to, { force: true })
-        throw cause
-      })
-      const placed = await placePart(to, isNamed ? output : join(folder, safeNameOf(inner)))
-      shell.say(`Saved as ${printableLine(placed)} (${formatSize(statSync(placed).size)}).`)
+      }
     }
   }
 

@@ -38,7 +38,11 @@ type ServerCommand<F extends SettingsTable> = Omit<
   Command<F, typeof callSettings>,
   'act' | 'settings' | 'heading'
 > &
-  Needs & { act(given: CommandInput<Values<F>> & ServerCall): Promise<void> }
+  Needs & {
+    /** Whether standard input holds the link when there is none among the arguments. */
+    pipesLink?(flags: Values<F>): boolean
+    act(given: CommandInput<Values<F>> & ServerCall): Promise<void>
+  }
 
 /** Defines a command that calls a server. */
 export function serverCommand<F extends SettingsTable>({ act, ...row }: ServerCommand<F>): Command {
@@ -48,7 +52,8 @@ export function serverCommand<F extends SettingsTable>({ act, ...row }: ServerCo
     settings: callSettings,
     act: async (given) => {
       const [operand = ''] = row.operands?.includes('LINK-OR-TOKEN') ? given.operands : []
-      const link = operand === STANDARD ? await readLink(given.shell) : operand
+      const isPiped = operand === '' && row.pipesLink?.(given.flags) === true
+      const link = operand === STANDARD || isPiped ? await readLink(given.shell) : operand
       return act({ ...given, ...(await openCall(link, given, row)) })
     },
   })

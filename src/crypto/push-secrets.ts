@@ -56,6 +56,12 @@ export function openSecrets(
   return { payload: payload?.toString('utf8') ?? null, dataKey }
 }
 
+/** Returns the two digits of the code beside a link. They need the salt, so they vanish with the push. */
+export function codeOf(urlToken: string, salt: Uint8Array): string {
+  const key = deriveKey({ material: [urlToken], salt, info: 'oncebox/1/code' })
+  return String(key.readUInt32BE(0) % 100).padStart(2, '0')
+}
+
 function wrappingKey({ instanceKey, urlToken, passphraseKey }: Opener, salt: Uint8Array): SealingKey {
   const material = [instanceKey.wrap, urlToken, passphraseKey ?? '']
   return { key: deriveKey({ material, salt, info: 'oncebox/1/wrap' }), number: instanceKey.number }

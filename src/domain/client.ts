@@ -7,6 +7,14 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6
 /** Returns the name under which an address is counted; null for loopback, which most limits exempt. */
 export type ClientOf = (address: string) => string | null
 
+/** The name of loopback where it is counted too. */
+export const LOOPBACK = 'loopback'
+
+/** Counts loopback like any other client, for --receive-listen. */
+export function countingLoopback(clientOf: ClientOf): (address: string) => string {
+  return (address) => clientOf(address) ?? LOOPBACK
+}
+
 /** 45 characters of address, `%`, and up to 15 of the interface. */
 const MAX_ADDRESS_CHARACTERS = 61
 

@@ -1,13 +1,14 @@
 // Events: notifications to an account about its own pushes, and to administrators about the server. They
 // never contain a name, note, link or payload.
 
-import { type Push, viewsRemaining } from './push.ts'
-import { DAY, formatTime } from './time.ts'
+import { isExpired, type Push, viewsRemaining } from './push.ts'
+import { DAY, formatTime, HOUR } from './time.ts'
 import type { Change } from './visits.ts'
 
 export const EVENT_TYPES = [
   ...(['push.opened', 'push.used_up', 'push.expired_unopened', 'push.expires_soon', 'push.locked'] as const),
-  ...(['request.answered', 'backup.failed', 'token.pauses_soon', 'account.break_glass'] as const),
+  ...(['push.tried_after_end', 'request.answered', 'backup.failed'] as const),
+  ...(['token.pauses_soon', 'account.break_glass'] as const),
 ]
 
 export type EventType = (typeof EVENT_TYPES)[number]
@@ -21,11 +22,15 @@ export const KEPT_FOR = 7 * DAY
 /** How long before the expiry of a push its owner is notified. */
 export const SOON = DAY
 
+/** How long further tries on a push that has ended are not announced. */
+export const TRIES_APART = HOUR
+
 /**
  * Returns the events of a change for the owner of the push. The last allowed view opens the push and uses it
- * up.
+ * up. The owner's own try on a push that has ended is no event.
  */
-export function eventsOf(before: Push, { after, entry }: Change<Push>): readonly EventType[] {
+export function eventsOf(before: Push, { after, entry, by = null }: Change<Push>): readonly EventType[] {
+  if (entry?.kind === 'failed_view') return before.ownerId === by ? NOTHING : TRIED
   if (after.views > before.views) return after.expiredOn === null ? OPENED : OPENED_LAST
   if (after.triesSpent && !before.triesSpent) return LOCKED
   const hasLapsed = before.expiredOn === null && after.expiredOn !== null && entry === null
@@ -36,6 +41,7 @@ const OPENED: readonly EventType[] = ['push.opened']
 const OPENED_LAST: readonly EventType[] = ['push.opened', 'push.used_up']
 const LOCKED: readonly EventType[] = ['push.locked']
 const UNOPENED: readonly EventType[] = ['push.expired_unopened']
+export const TRIED: readonly EventType[] = ['push.tried_after_end']
 const NOTHING: readonly EventType[] = []
 
 /** Whether a push expires soon. Excludes a push with a shorter lifetime from the start: its sender knows. */
@@ -44,11 +50,11 @@ export function expiresSoon({ createdAt, expiresAt, expiredOn }: Push, now: numb
 }
 
 /** Describes the push of an event, beside the id that all events of the push share. */
-export function describePush(push: Push) {
+export function describePush(push: Push, now: number) {
   return {
     kind: push.kind,
     views_remaining: viewsRemaining(push),
     expires_at: formatTime(push.expiresAt),
-    expired: push.expiredOn !== null,
+    expired: isExpired(push, now),
   }
 }

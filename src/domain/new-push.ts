@@ -58,6 +58,7 @@ export type NewPush = {
   deletableByViewer: boolean | null
   retrievalStep: boolean
   showsSender: boolean
+  codeRequired: boolean
   encryptedBy: AgeSealer | null
   keyCheck: string | null
   /** The recipients of the link by mail and their language; null without recipients. */

@@ -44,6 +44,18 @@ export const EXPLAINED = {
 
 export type DeliveryError = keyof typeof EXPLAINED
 
+/** An error as it is stored; with the HTTP status if the receiver answered: `refused 403`. */
+export type DeliveryFailure = DeliveryError | `${DeliveryError} ${number}`
+
+export function errorOf(failure: DeliveryFailure): DeliveryError {
+  return failure.split(' ')[0] as DeliveryError
+}
+
+/** Returns the HTTP status of the receiver; null if it did not answer with one. */
+export function statusOf(failure: DeliveryFailure): number | null {
+  return Number(failure.split(' ')[1]) || null
+}
+
 /** The most webhooks of an account, and of the administrators together. */
 export const MOST_WEBHOOKS = 20
 /** The most messages that wait for one webhook; further ones are dropped until some are delivered. */

@@ -2,6 +2,7 @@
 // limits.
 
 import type { NewPush, PushLimits, Range } from './new-push.ts'
+import { isEndToEnd } from './push.ts'
 import { DAY } from './time.ts'
 
 /**
@@ -14,13 +15,17 @@ export type PushChoices = {
   views: number | null
   retrievalStep: boolean | null
   deletableByViewer: boolean | null
+  endToEnd: boolean | null
 }
 
 export const NO_CHOICES: PushChoices = {
-  ...{ lifetime: null, views: null, retrievalStep: null, deletableByViewer: null },
+  ...{ lifetime: null, views: null, retrievalStep: null, deletableByViewer: null, endToEnd: null },
 }
 
-type Chosen = Pick<NewPush, 'lifetime' | 'expireAfterViews' | 'retrievalStep' | 'deletableByViewer'>
+type Chosen = Pick<
+  NewPush,
+  'lifetime' | 'expireAfterViews' | 'retrievalStep' | 'deletableByViewer' | 'encryptedBy'
+>
 
 export function choicesOf(push: Chosen, limits: PushLimits): PushChoices {
   const unless = <T>(preset: T, chosen: T): T | null => (chosen === preset ? null : chosen)
@@ -29,18 +34,25 @@ export function choicesOf(push: Chosen, limits: PushLimits): PushChoices {
     views: unless(limits.views.default, push.expireAfterViews),
     retrievalStep: unless(limits.retrievalStep, push.retrievalStep),
     deletableByViewer: unless<boolean | null>(limits.deletableByViewer, push.deletableByViewer),
+    endToEnd: unless(isEndToEndByDefault(limits), isEndToEnd(push)),
   }
 }
 
 /** Replaces each choice that the limits no longer allow by the nearest one that they do. */
-export function fitChoices(choices: PushChoices, { days, views }: PushLimits): PushChoices {
+export function fitChoices(choices: PushChoices, { days, views, endToEnd }: PushLimits): PushChoices {
   const { lifetime } = choices
   return {
     ...choices,
     // The minimum of days does not apply to durations under a day.
     lifetime: lifetime === null || lifetime < DAY ? lifetime : DAY * clamp(lifetime / DAY, days),
     views: choices.views === null ? null : clamp(choices.views, views),
+    endToEnd: endToEnd === 'off' || endToEnd === 'required' ? null : choices.endToEnd,
   }
+}
+
+/** Whether the form begins with the choice to encrypt in the browser. */
+export function isEndToEndByDefault({ endToEnd }: Pick<PushLimits, 'endToEnd'>): boolean {
+  return endToEnd === 'default' || endToEnd === 'required'
 }
 
 function clamp(value: number, { min, max }: Range): number {

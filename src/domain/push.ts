@@ -41,6 +41,8 @@ export type Push = WrongTries & {
   /** Whether recipients see the address of the owner's account, while the server allows that. */
   showsSender: boolean
   passphraseRequired: boolean
+  /** Whether pages ask for a code of two digits, against programs that press buttons. */
+  codeRequired: boolean
   /** The side that encrypted the push with age; null if none did. */
   encryptedBy: AgeSealer | null
   /** The digits by which a recipient's program checks the key in the link; null if there is none. */
@@ -53,6 +55,14 @@ export type Push = WrongTries & {
   lost: boolean
   /** Whether its owner has not looked at it since it arrived as an answer, or since it ended. */
   isNew: boolean
+}
+
+/** Wrong codes in all after which only one a minute may be tried. */
+const PATIENT_CODES = 10
+
+/** Returns how many wrong codes a minute may have, after so many in all. They never lock or end a push. */
+export function codesAllowed(wrongInAll: number): number {
+  return wrongInAll < PATIENT_CODES ? MAX_WRONG_TRIES : 1
 }
 
 export const MAX_WRONG_TRIES = 5

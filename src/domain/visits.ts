@@ -22,6 +22,8 @@ export type Change<P extends Push> = {
   after: P
   now: number
   entry: { kind: AuditKind; visit: Visit } | null
+  /** The account that asks for the content, if any. */
+  by?: number | null
 }
 
 /**
@@ -31,12 +33,12 @@ export type Change<P extends Push> = {
  */
 export function decideClaim<P extends Push>(
   push: P,
-  { visit, lookBy }: { visit: Visit; lookBy: Account | null },
+  { visit, lookBy, by = null }: { visit: Visit; lookBy: Account | null; by?: number | null },
   now: number,
 ): { outcome: 'view' | 'expired' | 'limited'; change: Change<P> | null } {
   if (isLimited(push, now)) return { outcome: 'limited', change: null }
   if (isExpired(push, now) || push.views >= push.expireAfterViews)
-    return { outcome: 'expired', change: { after: push, now, entry: { kind: 'failed_view', visit } } }
+    return { outcome: 'expired', change: { after: push, now, entry: { kind: 'failed_view', visit }, by } }
   if (isOwner(push, lookBy)) {
     const after = push.isNew ? { ...push, isNew: false } : push
     return { outcome: 'view', change: { after, now, entry: { kind: 'owner_view', visit } } }
@@ -55,12 +57,12 @@ export function decideClaim<P extends Push>(
  */
 export function decideRefusal<P extends Push>(
   push: P,
-  { visit, wrong }: { visit: Visit; wrong: boolean },
+  { visit, wrong, by = null }: { visit: Visit; wrong: boolean; by?: number | null },
   now: number,
 ): { outcome: 'refused' | 'expired' | 'limited'; change: Change<P> | null } {
   if (wrong && isLimited(push, now)) return { outcome: 'limited', change: null }
   if (isExpired(push, now))
-    return { outcome: 'expired', change: { after: push, now, entry: { kind: 'failed_view', visit } } }
+    return { outcome: 'expired', change: { after: push, now, entry: { kind: 'failed_view', visit }, by } }
   const after = wrong ? { ...countWrongTry(push, now), updatedAt: now } : push
   return { outcome: 'refused', change: { after, now, entry: { kind: 'failed_passphrase', visit } } }
 }

@@ -170,6 +170,8 @@ export const PAGES = {
   unlock: post('/pushes/:url_token/unlock', 'member'),
   /** Shows the content of an answer to its owner. */
   readAnswer: post('/pushes/:url_token/read', 'member'),
+  /** Fills in the form to create a push with the text of an answer. */
+  passOn: post('/pushes/:url_token/pass-on', 'member'),
   auditCsv: get('/pushes/:url_token/audit.csv', 'member'),
   auditJson: get('/pushes/:url_token/audit.json', 'member'),
 
@@ -199,11 +201,11 @@ export const PAGES = {
   keepRecipient: post('/account/age-key', 'member'),
   linkProvider: post('/account/provider', 'member'),
   unlinkProvider: post('/account/provider/remove', 'member'),
-  webhooks: get('/account/webhooks', 'member'),
+  notices: get('/account/notices', 'member'),
   addWebhook: post('/account/webhooks', 'member'),
   removeWebhook: post('/account/webhooks/delete', 'member'),
   testWebhook: post('/account/webhooks/test', 'member'),
-  keepMailWishes: post('/account/mail', 'member'),
+  keepNotices: post('/account/mail', 'member'),
   testMail: post('/account/mail/test', 'member'),
   signOut: post('/sign-out', 'member'),
 
@@ -225,6 +227,7 @@ export const PAGES = {
   acceptClock: post('/admin/clock', 'admin'),
   backUp: post('/admin/backup', 'admin'),
   allWebhooks: get('/admin/webhooks', 'admin'),
+  keepAllNotices: post('/admin/webhooks/events', 'admin'),
   addAllWebhook: post('/admin/webhooks', 'admin'),
   removeAllWebhook: post('/admin/webhooks/delete', 'admin'),
   testAllWebhook: post('/admin/webhooks/test', 'admin'),
@@ -280,6 +283,34 @@ export function moved(to: Redirect['to'], ...from: (string | Endpoint)[]): Redir
   return paths.map((path) => ({ method: 'GET', path, guard: 'open', to }))
 }
 
+const TO_SECRET_LINKS = [PAGES.receive, PAGES.receiveStep].map((page) => page.href({ url_token: '-' }))
+/** Links with another letter or a language in front. `/p/…/passphrase` is only a page on the way. */
+const OLDER_LINK = /^\/(?:[fr]|:locale\/[pfr])\//
+
+/** The URLs of --receive-listen, one by one. Every other path and method is 404 there. */
+export const RECIPIENT_URLS: readonly Endpoint[] = [
+  PAGES.receive,
+  PAGES.reveal,
+  PAGES.receiveStep,
+  PAGES.expire,
+  PAGES.answer,
+  PAGES.submitAnswer,
+  ...MOVED.filter(({ path, to }) => OLDER_LINK.test(path) && TO_SECRET_LINKS.includes(to('-'))),
+
+  API.retrieve,
+  API.preview,
+  API.expire,
+  API.answer,
+
+  FILES.download,
+  FILES.asset,
+  FILES.favicon,
+  FILES.touchIcon,
+  FILES.manifest,
+  FILES.robots,
+  FILES.up,
+]
+
 /**
  * Paths that are exempt from rate limits, load shedding and the check of the Host, because clients ask for
  * the version first.
@@ -310,11 +341,11 @@ export function secretHref({ push, urlToken }: SecretAddress): string {
 }
 
 /** Returns the link of a request, for the person who has the secret. */
-export function requestLink(urlToken: string, baseUrl: string): string {
-  return `${baseUrl}${PAGES.answer.href({ url_token: urlToken })}`
+export function requestLink(urlToken: string, linkBase: string): string {
+  return `${linkBase}${PAGES.answer.href({ url_token: urlToken })}`
 }
 
 /** Returns the secret link, for the recipient. */
-export function secretLink(addressed: SecretAddress, baseUrl: string): string {
-  return `${baseUrl}${secretHref(addressed)}`
+export function secretLink(addressed: SecretAddress, linkBase: string): string {
+  return `${linkBase}${secretHref(addressed)}`
 }

@@ -51,6 +51,7 @@ export function planPush(incoming: IncomingPush, now: number): Plan {
     deletableByViewer: incoming.deletableByViewer,
     retrievalStep: incoming.retrievalStep,
     showsSender: false,
+    codeRequired: false,
     encryptedBy: null,
     keyCheck: null,
     passphraseRequired: live !== null && live.passphrase !== null,

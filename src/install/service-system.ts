@@ -37,6 +37,7 @@ export type InstallFacts = ServiceHere & {
   keyFile: string | null
   tlsAuthorityKey: string | null
   logFile: string | null
+  auditLog: string | null
   backupDir: string | null
   usesLowPort: boolean
   /** Whether the user of the service exists already. */

@@ -42,10 +42,10 @@ export function planService({ scope, flags, mayStart, ...given }: ServiceOptions
     return { problems: unread.map((problem) => `${places.envFile}: ${problem}`), warnings: [] }
   const { config, problems, warnings } = readServiceConfig(here, variables, given)
   if (config === undefined) return { problems, warnings }
-  const { dataDir, keyFile, tlsAuthorityKey, logFile, backupDir } = config
+  const { dataDir, keyFile, tlsAuthorityKey, logFile, auditLog, backupDir } = config
   const ports = [config.port, config.httpPort].filter((port) => typeof port === 'number')
   const facts: InstallFacts = {
-    ...{ ...here, self, envText, mayStart, dataDir, keyFile, tlsAuthorityKey, logFile, backupDir },
+    ...{ ...here, self, envText, mayStart, dataDir, keyFile, tlsAuthorityKey, logFile, auditLog, backupDir },
     usesLowPort: ports.some((port) => port > 0 && port < 1024),
     ...userFacts(os.platform),
   }

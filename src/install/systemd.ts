@@ -107,7 +107,7 @@ function ownFolders({ scope, dataDir, backupDir }: InstallFacts): InstallStep[] 
 }
 
 type UnitFacts = Pick<InstallFacts, 'scope' | 'dataDir' | 'usesLowPort'> &
-  Pick<InstallFacts, 'keyFile' | 'tlsAuthorityKey' | 'logFile' | 'backupDir'> & {
+  Pick<InstallFacts, 'keyFile' | 'tlsAuthorityKey' | 'logFile' | 'auditLog' | 'backupDir'> & {
     places: Pick<ServicePlaces, 'executable' | 'envFile'>
   }
 
@@ -141,8 +141,9 @@ export function isOwnUnit(text: string): boolean {
 }
 
 /** Returns the directives that make folders outside the state folder writable for the service. */
-function foldersFor({ dataDir, backupDir, keyFile, tlsAuthorityKey, logFile }: UnitFacts): string[] {
-  const files = [keyFile, tlsAuthorityKey, logFile].filter((path) => path !== null)
+function foldersFor(facts: UnitFacts): string[] {
+  const { dataDir, backupDir, keyFile, tlsAuthorityKey, logFile, auditLog } = facts
+  const files = [keyFile, tlsAuthorityKey, logFile, auditLog].filter((path) => path !== null)
   const folders = [dataDir, ...(backupDir === null ? [] : [backupDir]), ...files.map(posix.dirname)]
   const isIn = (folder: string) => (path: string) => `${path}/`.startsWith(`${folder}/`)
   const others = folders.filter((path) => !isIn(STATE_FOLDER)(path) && !isIn(LOG_FOLDER)(path))

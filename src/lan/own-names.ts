@@ -11,6 +11,7 @@ export type NamesOptions = {
   /** The setting: a name or an address. */
   host: string
   baseUrl: string | null
+  receiveUrl: string | null
 }
 
 const DNS_NAME = /^(?=.{1,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/
@@ -19,12 +20,12 @@ const DNS_NAME = /^(?=.{1,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d]([a-z
  * `box` gets only box.local and box.lan, because an authority for `box` could vouch for every site that ends
  * in .box.
  */
-export function ownNames({ hostName, mdns, host, baseUrl }: NamesOptions): string[] {
+export function ownNames({ hostName, mdns, host, baseUrl, receiveUrl }: NamesOptions): string[] {
   const machine = hostName.toLowerCase().replace(/\.$/, '')
   const [label = ''] = machine.split('.')
   const announced = mdns === null ? [] : [`${mdns}.local`]
   const local = LOCAL_DOMAINS.map((domain) => `${label}.${domain}`)
-  const linked = baseUrl === null ? [] : [new URL(baseUrl).hostname]
+  const linked = [baseUrl, receiveUrl].flatMap((url) => (url === null ? [] : [new URL(url).hostname]))
   const all = [...linked, ...announced, host.toLowerCase(), machine, label, ...local, 'localhost']
   return [...new Set(all)].filter(
     (name) => DNS_NAME.test(name) && !ipaddr.isValid(name) && !isTopLevelDomain(name),

@@ -4,7 +4,7 @@
 
 import { DamageError } from '../domain/errors.ts'
 import type { Job, JobReport } from '../domain/job.ts'
-import { type DeliveryError, MOST_WEBHOOKS, type OutboxKind } from '../domain/outbox.ts'
+import { type DeliveryFailure, MOST_WEBHOOKS, type OutboxKind } from '../domain/outbox.ts'
 import { HOUR, type Now } from '../domain/time.ts'
 import type { DamageReports, Store } from '../store/contract.ts'
 import type { DueMessage } from '../store/notices-contract.ts'
@@ -16,7 +16,7 @@ export type Channel = {
    * Makes one attempt, which takes less than LEASE. Resolves to null on success. `signal` aborts it when the
    * server stops.
    */
-  deliver(message: DueMessage, signal: AbortSignal): Promise<DeliveryError | null>
+  deliver(message: DueMessage, signal: AbortSignal): Promise<DeliveryFailure | null>
 }
 
 export type DeliveriesOptions = {

@@ -1,11 +1,11 @@
 // Logs when deliveries to a receiver begin to fail and when they succeed again. The health checks repeat it
 // once a day.
 
-import { type DeliveryError, EXPLAINED } from '../domain/outbox.ts'
+import { type DeliveryFailure, EXPLAINED, errorOf } from '../domain/outbox.ts'
 import { formatTime, type Now } from '../domain/time.ts'
 import type { Mailer } from './mailer.ts'
 
-export type Tried = { receiver: string; before: DeliveryError | null; error: DeliveryError | null }
+export type Tried = { receiver: string; before: DeliveryFailure | null; error: DeliveryFailure | null }
 
 type Log = Record<'info' | 'warn', (message: string) => void>
 
@@ -13,7 +13,7 @@ export function createTellTried(log: Log) {
   return ({ receiver, before, error }: Tried): void => {
     if (error === null && before !== null) log.info(`${receiver} takes messages again`)
     if (error !== null && before === null)
-      log.warn(`${receiver} ${EXPLAINED[error]}: messages wait, for a day at most`)
+      log.warn(`${receiver} ${EXPLAINED[errorOf(error)]}: messages wait, for a day at most`)
   }
 }
 
@@ -21,7 +21,7 @@ type WatchOptions = { tellTried: (tried: Tried) => void; now: Now }
 
 /** Wraps the mailer. Also reports whether the last mail of this process failed, since when and why. */
 export function watchMailer(mailer: Mailer, { tellTried, now }: WatchOptions) {
-  let failure: { error: DeliveryError; since: string } | null = null
+  let failure: { error: DeliveryFailure; since: string } | null = null
   const send: Mailer['send'] = async (mail, stopped) => {
     const error = await mailer.send(mail, stopped)
     // Neither a stop of this server nor a bad address is a failure of the mail server.

@@ -5,7 +5,7 @@ import { lookup } from 'node:dns/promises'
 import { connect, isIP, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { connect as connectTls } from 'node:tls'
-import type { DeliveryError } from '../domain/outbox.ts'
+import type { DeliveryError, DeliveryFailure } from '../domain/outbox.ts'
 import { SECOND } from '../domain/time.ts'
 import { isListed, type WebPlace, webPlaceOf } from '../text/web-address.ts'
 import { inTime } from './in-time.ts'
@@ -44,7 +44,7 @@ export async function requestOutside(
   request: OutboundRequest,
   options: OutboundOptions,
   stopped?: AbortSignal,
-): Promise<DeliveryError | null> {
+): Promise<DeliveryFailure | null> {
   const { listed, within = WITHIN } = options
   const place = webPlaceOf(request.url)
   if (place === null || !isListed(place, listed)) return 'not_allowed'
@@ -65,7 +65,7 @@ export function connectOutside(place: WebPlace, options: OutboundOptions): Promi
 
 type OutboundAttempt = OutboundOptions & { place: WebPlace; ended: AbortSignal }
 
-async function send(request: OutboundRequest, sending: OutboundAttempt): Promise<DeliveryError | null> {
+async function send(request: OutboundRequest, sending: OutboundAttempt): Promise<DeliveryFailure | null> {
   const reached = await reach(sending)
   return typeof reached === 'string' ? reached : ask(reached, request)
 }
@@ -128,10 +128,10 @@ function opened<S extends Socket>(
   })
 }
 
-function ask(socket: Socket, request: OutboundRequest): Promise<DeliveryError | null> {
+function ask(socket: Socket, request: OutboundRequest): Promise<DeliveryFailure | null> {
   return new Promise((resolve) => {
     let answer = ''
-    const settle = (outcome: DeliveryError | null) => {
+    const settle = (outcome: DeliveryFailure | null) => {
       resolve(outcome)
       socket.destroy()
     }
@@ -170,9 +170,10 @@ function statusIn(answer: string): number | null {
   return next === null ? null : statusIn(answer.slice(next.index + next[0].length))
 }
 
-function judge(status: number): DeliveryError | null {
+function judge(status: number): DeliveryFailure | null {
   const outcome = OUTCOMES[Math.floor(status / 100)]
-  return outcome === undefined ? 'bad_answer' : outcome
+  if (outcome === undefined) return 'bad_answer'
+  return outcome && `${outcome} ${status}`
 }
 
 const OUTCOMES: Partial<Record<number, DeliveryError | null>> = {

@@ -1,15 +1,15 @@
 // A deadline for a delivery.
 
-import type { DeliveryError } from '../domain/outbox.ts'
+import type { DeliveryError, DeliveryFailure } from '../domain/outbox.ts'
 
 /**
  * Resolves to the result of `work`, or to `timed_out` after `within` milliseconds or when `stopped` aborts.
  * Then also aborts the signal of `work`, so that it closes its connection.
  */
-export function inTime(
-  work: (ended: AbortSignal) => Promise<DeliveryError | null>,
+export function inTime<E extends DeliveryFailure>(
+  work: (ended: AbortSignal) => Promise<E | null>,
   { within, stopped }: { within: number; stopped?: AbortSignal | undefined },
-): Promise<DeliveryError | null> {
+): Promise<E | DeliveryError | null> {
   const ending = new AbortController()
   const { promise: late, resolve } = Promise.withResolvers<DeliveryError>()
   const end = () => {

@@ -6,6 +6,7 @@ import type { Keyring } from '../crypto/keyring.ts'
 import { hashToken, newRandomToken } from '../crypto/tokens.ts'
 import type { Account } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
+import type { EventType } from '../domain/events.ts'
 import type { Language } from '../domain/language.ts'
 import type { DeliveryError } from '../domain/outbox.ts'
 import { type Push, viewsRemaining } from '../domain/push.ts'
@@ -23,9 +24,17 @@ export type MailLinks = {
   home: string
   secret: (of: { push: Push; urlToken: string }) => string
   welcome: (token: string) => string
-  /** The list of the account's own pushes. */
+  /** The list of the account's own pushes, and its tab with what is new. */
   list: string
+  fresh: string
 }
+
+/** The events after which a push is under the tab with what is new. */
+const MAKES_NEW: ReadonlySet<EventType> = new Set([
+  'push.used_up',
+  'push.expired_unopened',
+  'request.answered',
+])
 
 export type MailChannelOptions = {
   mailer: Mailer
@@ -86,7 +95,8 @@ export function createMailChannel(options: MailChannelOptions) {
     const { type, at } = parseEvent(message.body)
     if (!events.includes(type)) return 'over'
     if (!(await limit.takeEvent(account))) return 'limited'
-    return { to: account.email, ...writeEvent({ type, at, list: links.list }, writing(language)) }
+    const list = MAKES_NEW.has(type) ? links.fresh : links.list
+    return { to: account.email, ...writeEvent({ type, at, list }, writing(language)) }
   }
 
   /** Resolves to null when the mail server has accepted the mail. Throws `too_many` and `too_many_mails`. */

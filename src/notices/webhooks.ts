@@ -7,7 +7,7 @@ import { openForAccount, sealForAccount } from '../crypto/sealed-field.ts'
 import { newRandomToken } from '../crypto/tokens.ts'
 import { conflict, notFound } from '../domain/errors.ts'
 import type { EventType } from '../domain/events.ts'
-import type { DeliveryError, NewWebhook } from '../domain/outbox.ts'
+import type { DeliveryFailure, NewWebhook } from '../domain/outbox.ts'
 import type { Now } from '../domain/time.ts'
 import { openTexts, placeOfPush } from '../pushes/labels.ts'
 import type { TestLimit } from '../pushes/limits.ts'
@@ -93,7 +93,7 @@ export function createWebhooks({ store, keyring, outside, limitTests, tellTried,
     }
   }
 
-  async function deliver(due: DueMessage, stopped: AbortSignal): Promise<DeliveryError | null> {
+  async function deliver(due: DueMessage, stopped: AbortSignal): Promise<DeliveryFailure | null> {
     const webhook = due.webhookId === null ? null : await webhooks.findWebhook(due.webhookId)
     // The webhook was removed meanwhile.
     if (webhook === null) return null
@@ -130,6 +130,9 @@ export function createWebhooks({ store, keyring, outside, limitTests, tellTried,
     listed,
     add,
     list: (owner: Owner): Promise<ListedWebhook[]> => webhooks.listWebhooks(owner),
+    /** Changes the events; ignores a webhook that is gone. */
+    change: (accountId: Owner, id: number, events: readonly EventType[]) =>
+      webhooks.changeEvents({ id, accountId }, events),
     remove,
     test,
   }

@@ -34,6 +34,8 @@ export type ServedOptions = {
   readBackups: (() => BackupState) | null
   /** Finds why the log cannot be written; null without --log-file. */
   findLogProblem: (() => Promise<string | null>) | null
+  /** Finds why the audit log cannot be written; null without --audit-log. */
+  findAuditProblem: (() => Promise<string | null>) | null
   /** The mail server and its latest failure; null while no mail is sent. */
   mail: { name: string; findFailure: () => MailFailure | null } | null
   /**
@@ -53,6 +55,7 @@ export function createServerChecks(options: ServedOptions): Checks {
     certificate,
     readBackups,
     findLogProblem,
+    findAuditProblem,
     mail,
     listFailingWebhooks,
   } = options
@@ -75,6 +78,7 @@ export function createServerChecks(options: ServedOptions): Checks {
     certificate: () => certificate && judgeCertificate(certificate, systemNow()),
     backup: () => readBackups && judgeBackup(readBackups()),
     log: async () => findLogProblem && judgeLog(await findLogProblem()),
+    audit: async () => findAuditProblem && judgeAudit(await findAuditProblem()),
     mail: async () => mail && judgeMail(mail.name, mail.findFailure(), await options.findMailShortage()),
     webhooks: async () => listFailingWebhooks && judgeWebhooks(await listFailingWebhooks()),
   }
@@ -243,6 +247,10 @@ export function judgeBackup({ folder, last, making, failure, isOverdue }: Backup
 /** Never a problem: the server works, and standard error takes the lines that the file does not. */
 function judgeLog(why: string | null): Verdict {
   return why === null ? fine('The log file takes lines.') : warning(why)
+}
+
+function judgeAudit(why: string | null): Verdict {
+  return why === null ? fine('The audit log takes lines.') : warning(why)
 }
 
 function mib(bytes: number): string {

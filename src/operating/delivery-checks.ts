@@ -1,10 +1,10 @@
 // The words of the checks for mail and webhooks. Never a problem: messages wait, and everything else works.
 
-import { type DeliveryError, EXPLAINED } from '../domain/outbox.ts'
+import { type DeliveryFailure, EXPLAINED, errorOf } from '../domain/outbox.ts'
 import { fine, type Verdict, warning } from './health.ts'
 
-export type MailFailure = { error: DeliveryError; since?: string }
-export type FailingHost = { host: string; error: DeliveryError; count?: number }
+export type MailFailure = { error: DeliveryFailure; since?: string }
+export type FailingHost = { host: string; error: DeliveryFailure; count?: number }
 
 /**
  * `failure`: why the mail server takes no mail; `shortage`: a sentence about mails that this server refuses.
@@ -17,7 +17,7 @@ export function judgeMail(
   const refused = shortage === null ? '' : ` ${shortage}`
   if (failure === null) return shortage === null ? fine(`Mail goes to ${name}.`) : warning(shortage)
   const since = failure.since === undefined ? '' : `, since ${failure.since}`
-  const said = `The mail server ${name} ${EXPLAINED[failure.error]}${since}: mail waits, for a day at most.`
+  const said = `The mail server ${name} ${EXPLAINED[errorOf(failure.error)]}${since}: mail waits, for a day at most.`
   return warning(`${said}${refused}`, MEND_MAIL)
 }
 
@@ -28,7 +28,8 @@ const MEND_MAIL =
 export function judgeWebhooks(failing: readonly FailingHost[]): Verdict {
   if (failing.length === 0) return fine('No webhook fails.')
   const told = failing.map(
-    ({ host, error, count = 1 }) => `${host} ${EXPLAINED[error]}${count > 1 ? ` (${count} webhooks)` : ''}`,
+    ({ host, error, count = 1 }) =>
+      `${host} ${EXPLAINED[errorOf(error)]}${count > 1 ? ` (${count} webhooks)` : ''}`,
   )
   return warning(`${told.join('; ')}.`, MEND_WEBHOOKS)
 }

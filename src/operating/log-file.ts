@@ -11,8 +11,15 @@ import { type OwnedPath, requireOwn } from '../store/folder/ownership.ts'
 /** The most characters that wait for a slow or full disk. Further lines are dropped, which bounds memory. */
 const MAX_WAITING = 4 * 1024 * 1024
 
+/** A file of lines: its name in messages, and the flag that names its path. */
+export type LogKind = { what: string; flag: string }
+
+export const LOG: LogKind = { what: 'log file', flag: '--log-file' }
+export const AUDIT_LOG: LogKind = { what: 'audit log', flag: '--audit-log' }
+
 type LogFileOptions = {
   path: string
+  kind?: LogKind
   /**
    * Reports outside the file when it stops taking lines, when it takes them again, and how many are missing.
    */
@@ -22,18 +29,23 @@ type LogFileOptions = {
 }
 
 /** Throws `conflict` when the file cannot be opened. */
-export async function openLogFile({ path, onError, fallBack }: LogFileOptions) {
-  let file = await openLog(path)
+export async function openLogFile({ path, kind = LOG, onError, fallBack }: LogFileOptions) {
+  const { what } = kind
+  let file = await openLog(path, kind)
   let waiting = ''
   let lost = 0
+  /** Lines since the start that the file did not take. */
+  let lostInAll = 0
   /** Why the file takes no lines, as a sentence; null while it does. */
   let failure: string | null = null
   let writing: Promise<void> | null = null
 
   /** Takes one line without its newline. Never throws, and returns at once. */
   function write(line: string): void {
-    if (waiting.length + line.length > MAX_WAITING) lost += 1
-    else waiting += `${line}\n`
+    if (waiting.length + line.length > MAX_WAITING) {
+      lost += 1
+      lostInAll += 1
+    } else waiting += `${line}\n`
     // Starts at the end of this turn of the event loop, so that one write takes the lines of many requests.
     writing = writing ?? new Promise<void>((resolve) => setImmediate(resolve)).then(writeAll)
   }
@@ -50,24 +62,25 @@ export async function openLogFile({ path, onError, fallBack }: LogFileOptions) {
   async function append(lines: string): Promise<void> {
     try {
       // Lines written to an unlinked file would be lost.
-      if ((await file.stat()).nlink === 0) await replace(await openLog(path))
+      if ((await file.stat()).nlink === 0) await replace(await openLog(path, kind))
       await file.appendFile(lines)
-      if (lost > 0) onError(`${lost} lines are missing in the log file ${path}.`)
-      if (failure !== null) onError(`The log file ${path} takes lines again.`)
+      if (lost > 0) onError(`${lost} lines are missing in the ${what} ${path}.`)
+      if (failure !== null) onError(`The ${what} ${path} takes lines again.`)
       lost = 0
       failure = null
     } catch (cause) {
       const isTold = failure !== null
-      const why = cause instanceof DomainError ? cause.message : cannotWrite(path, reasonOf(cause))
+      const why = cause instanceof DomainError ? cause.message : cannotWrite(what, path, reasonOf(cause))
       failure = `${why} Until then standard error has the lines.`
       if (!isTold) onError(failure)
+      lostInAll += lines.split('\n').length - 1
       fallBack(lines)
     }
   }
 
   /** Reopens the path. Throws `conflict` when that fails, and keeps writing to the old file. */
   async function reopen(): Promise<void> {
-    const next = await openLog(path)
+    const next = await openLog(path, kind)
     await writing
     await replace(next)
   }
@@ -83,7 +96,7 @@ export async function openLogFile({ path, onError, fallBack }: LogFileOptions) {
     if (failure !== null) return failure
     const [own, there] = await Promise.all([file.stat(), stat(path).catch(() => null)])
     if (there?.ino === own.ino && there.dev === own.dev) return null
-    return `The log file ${path} was moved or removed, and not opened again: send SIGHUP.`
+    return `The ${what} ${path} was moved or removed, and not opened again: send SIGHUP.`
   }
 
   /** Writes all waiting lines synchronously, for a process that ends without closing the log. */
@@ -102,46 +115,47 @@ export async function openLogFile({ path, onError, fallBack }: LogFileOptions) {
     await file.close()
   }
 
-  return { write, reopen, findProblem, flushNow, close }
+  return { write, reopen, findProblem, flushNow, countLost: () => lostInAll, close }
 }
 
 const MODE = 0o600
 
-const LOG_FILE: OwnedPath = { what: 'The log file', flag: '--log-file' }
+const ownedBy = ({ what, flag }: LogKind): OwnedPath => ({ what: `The ${what}`, flag })
 
 /**
  * Throws `conflict` for a pipe, because opening it blocks until a reader appears, and for a file or symlink
  * of another user than root. Accepts any character device.
  */
-export function requireLogPlace(path: string): void {
+export function requireLogPlace(path: string, kind = LOG): void {
+  const { what, flag } = kind
   const found = statSync(path, { throwIfNoEntry: false })
   if (found?.isFIFO()) {
-    const remedy = 'remove it, or name another --log-file.'
-    throw new DomainError('conflict', `The log file ${path} is a pipe: ${remedy}`)
+    const remedy = `remove it, or name another ${flag}.`
+    throw new DomainError('conflict', `The ${what} ${path} is a pipe: ${remedy}`)
   }
   if (found?.isCharacterDevice()) return
-  requireOwn(path, LOG_FILE, { mayBeRoots: true })
+  requireOwn(path, ownedBy(kind), { mayBeRoots: true })
 }
 
 /**
  * Opens the file to append to it, creating it if it is missing. Throws `conflict` when it cannot or must not.
  */
-async function openLog(path: string): Promise<FileHandle> {
-  const file = await openToAppend(path)
+async function openLog(path: string, kind: LogKind): Promise<FileHandle> {
+  const file = await openToAppend(path, kind)
   if (isTrusted(await file.stat())) return file
   await file.close()
-  throw cannotOpen(path, 'another user has just created it')
+  throw cannotOpen(kind, path, 'another user has just created it')
 }
 
-async function openToAppend(path: string): Promise<FileHandle> {
+async function openToAppend(path: string, kind: LogKind): Promise<FileHandle> {
   const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW = 0 } = constants
   try {
-    requireLogPlace(path)
+    requireLogPlace(path, kind)
     const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
     // O_NOFOLLOW: another user could create a symlink between lstat and open.
     return await open(path, O_APPEND | O_CREAT | O_WRONLY | (isLink ? 0 : O_NOFOLLOW), MODE)
   } catch (cause) {
-    throw cause instanceof DomainError ? cause : cannotOpen(path, reasonOf(cause))
+    throw cause instanceof DomainError ? cause : cannotOpen(kind, path, reasonOf(cause))
   }
 }
 
@@ -151,10 +165,10 @@ function isTrusted(opened: Stats): boolean {
   return me === undefined || opened.isCharacterDevice() || [me, 0].includes(opened.uid)
 }
 
-const cannotWrite = (path: string, reason: string) =>
-  `The log file ${path} cannot be written: ${reason}. Make room, or repair its disk.`
+const cannotWrite = (what: string, path: string, reason: string) =>
+  `The ${what} ${path} cannot be written: ${reason}. Make room, or repair its disk.`
 
-function cannotOpen(path: string, reason: string): DomainError {
-  const remedy = 'Make its folder, or let the user of this process write there; or name another --log-file.'
-  return new DomainError('conflict', `Cannot open the log file ${path}: ${reason}. ${remedy}`)
+function cannotOpen({ what, flag }: LogKind, path: string, reason: string): DomainError {
+  const remedy = `Make its folder, or let the user of this process write there; or name another ${flag}.`
+  return new DomainError('conflict', `Cannot open the ${what} ${path}: ${reason}. ${remedy}`)
 }

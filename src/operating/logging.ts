@@ -4,11 +4,11 @@ import { DamageError, isDomainError } from '../domain/errors.ts'
 import { codeOf, reasonOf } from '../domain/system-errors.ts'
 import type { Now } from '../domain/time.ts'
 import { createLog, type Log, type LogFormat } from './log.ts'
-import { openLogFile } from './log-file.ts'
+import { AUDIT_LOG, openLogFile } from './log-file.ts'
 import type { Reloadable } from './reload.ts'
 
 type LoggingOptions = {
-  config: { logFile: string | null; logFormat: LogFormat }
+  config: { logFile: string | null; logFormat: LogFormat; auditLog: string | null }
   now: Now
   /** Writes one line to standard error. */
   writeLine: (line: string) => void
@@ -25,11 +25,19 @@ export async function openLogging({ config, now, writeLine }: LoggingOptions) {
   const fallBack = (lines: string) => lines.trimEnd().split('\n').forEach(writeLine)
   const file = path === null ? null : await openLogFile({ path, onError, fallBack })
   const log = file === null ? outer : logTo(file.write)
-  const reloadables: Reloadable[] =
-    file === null ? [] : [{ name: 'log file', reload: () => file.reopen().then(() => true) }]
+  const onAuditError = (problem: string) => log.error(problem)
+  const audit =
+    config.auditLog === null
+      ? null
+      : await openLogFile({ path: config.auditLog, kind: AUDIT_LOG, onError: onAuditError, fallBack })
+  const files = [file && { name: 'log file', file }, audit && { name: 'audit log', file: audit }]
+  const reloadables: Reloadable[] = files
+    .filter((one) => one !== null)
+    .map(({ name, file }) => ({ name, reload: () => file.reopen().then(() => true) }))
 
   /** Logs an uncaught error to the log file. Standard error gets it from the command in any case. */
   function noteCrash(err: unknown): void {
+    audit?.flushNow()
     if (file === null) return
     log.fatal({ err }, 'the server ends because of an uncaught error')
     file.flushNow()
@@ -37,10 +45,15 @@ export async function openLogging({ config, now, writeLine }: LoggingOptions) {
 
   return {
     log,
+    /** The file of --audit-log; null without it. */
+    audit,
     reloadables,
     findLogProblem: file?.findProblem ?? null,
     noteCrash,
-    close: async () => file?.close(),
+    close: async () => {
+      await audit?.close()
+      await file?.close()
+    },
   }
 }
 

@@ -39,6 +39,7 @@ export function createFormAddressRoutes(basePath: string): Route[] {
  */
 function pageAbove({ path, guard }: Pick<Endpoint, 'path' | 'guard'>): string {
   if (path === '/') return PAGES.account.path
+  if (/^.account.(mail|webhooks)$/.test(path)) return PAGES.notices.path
   const above = path.slice(0, path.lastIndexOf('/')) || '/'
   return findPage(above)?.guard === guard ? above : pageAbove({ path: above, guard })
 }

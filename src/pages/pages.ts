@@ -6,11 +6,11 @@ import { PAGES } from '../http/urls.ts'
 import { type AccountPageOptions, createAccountPages } from './account/account.tsx'
 import { createConfirm } from './account/confirm.tsx'
 import { createMessagePages, type MessagePageOptions } from './account/message.tsx'
+import { createNoticePages, type NoticePageOptions } from './account/notices.tsx'
 import { createProviderPages, type ProviderPageOptions } from './account/provider.tsx'
 import { createSignInPages, type SignInPageOptions } from './account/sign-in.tsx'
 import { createTokenPages, type TokenPageOptions } from './account/tokens.tsx'
 import { createTwoFactorPages } from './account/two-factor.tsx'
-import { createWebhookPages, type WebhookPageOptions } from './account/webhooks.tsx'
 import { createWelcomePages, type WelcomePageOptions } from './account/welcome.tsx'
 import { type AdminPageOptions, createAdminPages } from './admin/admin.tsx'
 import { type BackUpOptions, createBackUp } from './admin/backups.tsx'
@@ -27,6 +27,7 @@ import { createReceivePages, type ReceivePageOptions } from './receive/receive.t
 import { type AnswerPagesOptions, createAnswerPages } from './requests/answer.tsx'
 import { createRequestPages, type RequestPagesOptions } from './requests/requests.tsx'
 import { type CreatePageOptions, createCreatePage } from './share/create/create.tsx'
+import { createShowForm } from './share/create/create-page.tsx'
 import { type CreatedPageOptions, createCreatedPage } from './share/created.tsx'
 import { createTrustPage, type TrustPageOptions } from './trust/trust-page.tsx'
 
@@ -34,14 +35,14 @@ type PagesOptions = ReceivePageOptions &
   CreatePageOptions &
   CreatedPageOptions &
   DashboardOptions &
-  PushPageOptions &
+  Omit<PushPageOptions, 'showShared'> &
   AccountPageOptions &
   ExportOptions &
   MessagePageOptions &
   SignInPageOptions &
   ProviderPageOptions &
   TokenPageOptions &
-  WebhookPageOptions &
+  NoticePageOptions &
   Omit<WelcomePageOptions, 'enterAfter'> &
   AdminPageOptions &
   FirstStepsOptions &
@@ -103,7 +104,8 @@ function shareControllers({ guest, patientForm }: PageGuards, options: PagesOpti
 /** The pages of an account's own pushes. */
 function ownerControllers({ member, form }: PageGuards, options: PagesOptions) {
   const list = createDashboard(options)
-  const { show, read, expire, unlock, edit } = createPushPages(options)
+  const { showShared } = createShowForm(options)
+  const { show, read, passOn, expire, unlock, edit } = createPushPages({ ...options, showShared })
   const { saveList, saveLog } = createExports(options)
   return {
     pushes: member(list.show),
@@ -113,6 +115,7 @@ function ownerControllers({ member, form }: PageGuards, options: PagesOptions) {
     expireOwn: form(expire),
     unlock: form(unlock),
     readAnswer: form(read),
+    passOn: form(passOn),
     auditCsv: member(saveLog('csv')),
     auditJson: member(saveLog('json')),
     listCsv: member(saveList('csv')),
@@ -185,7 +188,7 @@ function accountControllers({ member, form, confirmedForm }: PageGuards, options
   const account = createAccountPages(options)
   const tokens = createTokenPages(options)
   const message = createMessagePages(options)
-  const webhooks = createWebhookPages(options)
+  const notices = createNoticePages(options)
   const twoFactor = createTwoFactorPages({ ...options, showAccount: account.showAgain })
   return {
     tokens: member(tokens.show),
@@ -194,14 +197,14 @@ function accountControllers({ member, form, confirmedForm }: PageGuards, options
     account: member(account.show),
     changePassword: form(account.changePassword),
     endSession: form(account.endSession),
-    keepMailWishes: form(account.keepMailWishes),
-    testMail: form(account.testMail),
+    keepNotices: form(notices.keep),
+    testMail: form(notices.testMail),
     message: member(message.show),
     keepMessage: form(message.keep),
-    webhooks: member(webhooks.show),
-    addWebhook: confirmedForm(webhooks.add),
-    removeWebhook: form(webhooks.remove),
-    testWebhook: form(webhooks.test),
+    notices: member(notices.show),
+    addWebhook: confirmedForm(notices.add),
+    removeWebhook: form(notices.remove),
+    testWebhook: form(notices.test),
     twoFactor: member(twoFactor.show),
     turnOnTwoFactor: confirmedForm(twoFactor.turnOn),
     turnOffTwoFactor: confirmedForm(twoFactor.turnOff),
@@ -213,13 +216,14 @@ function accountControllers({ member, form, confirmedForm }: PageGuards, options
 /** The pages of administrators. */
 function adminControllers({ member, form, confirmedForm }: PageGuards, options: PagesOptions) {
   const pages = createAdminPages(options)
-  const webhooks = createWebhookPages(options, 'server')
+  const notices = createNoticePages(options, 'server')
   return {
     admin: member(pages.show),
-    allWebhooks: member(webhooks.show),
-    addAllWebhook: confirmedForm(webhooks.add),
-    removeAllWebhook: form(webhooks.remove),
-    testAllWebhook: form(webhooks.test),
+    allWebhooks: member(notices.show),
+    keepAllNotices: form(notices.keep),
+    addAllWebhook: confirmedForm(notices.add),
+    removeAllWebhook: form(notices.remove),
+    testAllWebhook: form(notices.test),
     firstSteps: member(createShowFirstSteps(options)),
     invite: confirmedForm(pages.invite),
     // Does not ask for the password, because it only takes access away, and may be urgent.

@@ -1,7 +1,7 @@
 // Creates a push: its link, its keys and its rows. A repeated idempotency key gets the first answer again.
 
 import type { Keyring } from '../crypto/keyring.ts'
-import { sealSecrets } from '../crypto/push-secrets.ts'
+import { codeOf, sealSecrets } from '../crypto/push-secrets.ts'
 import { lookupOf, newUrlToken } from '../crypto/url-token.ts'
 import type { Viewer } from '../domain/audit.ts'
 import { isDomainError } from '../domain/errors.ts'
@@ -21,7 +21,8 @@ import type { LabelledPush } from './owner-lists.ts'
 import type { Passphrases } from './passphrases.ts'
 import type { Upload } from './uploads.ts'
 
-export type CreatedPush = LabelledPush & { files: readonly StoredFile[] }
+/** `code`: the code beside the link; null without one. */
+export type CreatedPush = LabelledPush & { files: readonly StoredFile[]; code: string | null }
 
 /** Marks a new push as an answer to a request for a secret: it belongs to the owner of the request. */
 export type RequestAnswer = {
@@ -96,7 +97,10 @@ export function createCreatePush(options: {
     const { name, note, lifetime, expireAfterDays, expireAfterViews } = wanted
     const expiresAt = made.push.createdAt + lifetime
     const push = { ...made.push, expiresAt, expireAfterDays, expireAfterViews }
-    return { push, urlToken: made.urlToken, name, note, request: null, files: upload.listFiles() }
+    const { urlToken } = made
+    const sealed = push.codeRequired ? (await store.pushes.findSealedPush(push.lookup))?.sealed : null
+    const code = sealed ? codeOf(urlToken, sealed.secrets.salt) : null
+    return { push, urlToken, name, note, request: null, files: upload.listFiles(), code }
   }
 
   async function createAnew(
@@ -138,7 +142,8 @@ export function createCreatePush(options: {
     const storeWith = (mails: readonly string[]) => store.pushes.createPush({ ...stored, mails })
     const sending = mail && account && { urlToken, account, address: visit.ip, push }
     const created = mail && sending ? linkMails(mail, sending, storeWith) : storeWith(NO_MAILS)
-    return { push: await created, ...texts, files }
+    const code = wanted.codeRequired ? codeOf(urlToken, sealed.salt) : null
+    return { push: await created, ...texts, files, code }
   }
 
   return create
@@ -154,6 +159,7 @@ function begin(wanted: NewPush, ownerId: number | null, now: number): Push {
     ...{ kind, ownerId, createdAt: now, updatedAt: now, expiresAt: now + wanted.lifetime },
     ...{ expireAfterDays, expireAfterViews, deletableByViewer, retrievalStep, showsSender },
     passphraseRequired: wanted.passphrase !== null,
+    codeRequired: wanted.codeRequired,
     ...{ encryptedBy: wanted.encryptedBy, keyCheck: wanted.keyCheck },
     wrongTriesSince: now,
   }

@@ -65,8 +65,16 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
   }
 
   /** Records the refusal, or the visit to a push that has expired meanwhile. */
-  async function refuse({ push: { id }, urlToken }: FoundPush, { visit }: Viewer): Promise<RetrievalRefusal> {
-    const refused = await store.pushes.refusePassphrase({ id, visit, maxTries: maxWrongTries })
+  async function refuse(
+    { push: { id }, urlToken }: FoundPush,
+    { visit, account }: Viewer,
+  ): Promise<RetrievalRefusal> {
+    const refused = await store.pushes.refusePassphrase({
+      id,
+      visit,
+      by: account?.id ?? null,
+      maxTries: maxWrongTries,
+    })
     if (refused === null) throw notFound()
     const { outcome, push } = refused
     if (outcome === 'expired') return { outcome, push, urlToken }

@@ -60,8 +60,8 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     return push
   }
 
-  async function getSealedPush(urlToken: string, visit: Visit): Promise<FoundPush> {
-    shortTokens.requireTries(urlToken, visit)
+  async function getSealedPush(urlToken: string, visit: Visit | null): Promise<FoundPush> {
+    if (visit !== null) shortTokens.requireTries(urlToken, visit)
     for (const { instanceKey, lookup } of lookupsOf(urlToken)) {
       const found = await findSealedPush(lookup)
       if (found !== null) return { push: found.push, sealed: found.sealed, urlToken, instanceKey }

@@ -8,6 +8,7 @@ import { isUnseen } from '../domain/listing.ts'
 import { isExpired, isOwner, mayExpire, type Push } from '../domain/push.ts'
 import type { Store } from '../store/contract.ts'
 import type { StoredPush } from '../store/pushes-contract.ts'
+import { createCodes } from './codes.ts'
 import { createCreatePush } from './create-push.ts'
 import { openLabels, placeOfPush } from './labels.ts'
 import type { ShareOf, ShortTokens } from './limits.ts'
@@ -35,6 +36,8 @@ export type PushDetails = LabelledPush & {
   isUnseen: boolean
   readAt: number | null
   namesRecipient: boolean
+  /** The code beside the link of a live push; null without one. */
+  code: string | null
   log: LogFacts & OpenLog
   hasGrants: boolean
 }
@@ -61,6 +64,7 @@ export function createPushes(options: PushesOptions) {
   const finder = createPushFinder({ store, keyring, shortTokens })
   const { getPush, getOwnPush } = finder
   const retrieve = createRetrieve({ ...options, finder })
+  const { findCode, checkCode } = createCodes({ store, finder })
 
   /** Checks that the link exists. Shows nothing, so it is never a view. */
   async function preview(urlToken: string, { visit }: Viewer): Promise<LinkedPush> {
@@ -89,7 +93,8 @@ export function createPushes(options: PushesOptions) {
     const hasGrants = await store.pushes.hasGrants(push)
     const { namesRecipient } = labels
     const looks = { isUnseen: isUnseen({ ...push, ...labels }), readAt: readTime(push, labels.readAt) }
-    return { push, ...opened, namesRecipient, ...looks, log: { ...facts, ...logOf(push) }, hasGrants }
+    const code = push.codeRequired && !isExpired(push, options.now()) ? await findCode(urlToken, null) : null
+    return { push, ...opened, namesRecipient, ...looks, code, log: { ...facts, ...logOf(push) }, hasGrants }
   }
 
   /** Whether a push arrived as the answer to a request. */
@@ -136,6 +141,8 @@ export function createPushes(options: PushesOptions) {
     findToMail,
     create,
     preview,
+    findCode,
+    checkCode,
     retrieve,
     openLog,
     getOwned,

@@ -69,7 +69,9 @@ export function createRetrieve(options: RetrieveDependencies) {
         makeRoom(sizeOf(content))
         return content
       }
-      const claimed = await store.pushes.claimPlain({ lookup, visit: viewer.visit, lookBy, nonce, open })
+      const { visit, account } = viewer
+      const by = account?.id ?? null
+      const claimed = await store.pushes.claimPlain({ lookup, visit, by, lookBy, nonce, open })
       if (claimed === null) continue
       if (claimed.outcome === 'passphrase_required') return { outcome: claimed.outcome }
       if (claimed.outcome === 'has_files') {
@@ -102,11 +104,11 @@ export function createRetrieve(options: RetrieveDependencies) {
   async function claim(
     { push: { id }, urlToken }: FoundPush,
     content: Content | null,
-    { viewer: { visit }, lookBy, nonce, makeRoom }: ViewOptions,
+    { viewer: { visit, account }, lookBy, nonce, makeRoom }: ViewOptions,
   ): Promise<Retrieval> {
     makeRoom(sizeOf(content))
     const there = content === null ? [] : await findFiles(id, content)
-    const claimed = await store.pushes.claimView({ id, visit, lookBy, nonce })
+    const claimed = await store.pushes.claimView({ id, visit, by: account?.id ?? null, lookBy, nonce })
     if (claimed === null) throw notFound()
     const { outcome, push } = claimed
     if (outcome === 'limited') return presentLimit({ push, urlToken }, now())

@@ -11,20 +11,21 @@ const MAX_WAITING = 32
 const MAX_OF_CLIENT = 12
 
 export function createWaitingLine({ atOnce, clientOf }: { atOnce: number; clientOf: ClientOf }) {
-  const waiting: { client: string | null; enter: () => void }[] = []
+  const waiting: { client: string | null; isHalf: boolean; enter: () => void }[] = []
   let running = 0
 
-  function enter(address: string): Promise<void> | void {
+  function enter(address: string, isHalf: boolean): Promise<void> | void {
     if (running < atOnce) {
       running += 1
       return
     }
     const client = clientOf(address)
     const ofClient = waiting.filter((one) => one.client === client).length
-    if (waiting.length >= MAX_WAITING || ofClient >= MAX_OF_CLIENT)
+    const isHalfFull = isHalf && waiting.filter((one) => one.isHalf).length >= MAX_WAITING / 2
+    if (waiting.length >= MAX_WAITING || isHalfFull || ofClient >= MAX_OF_CLIENT)
       throw new DomainError('overloaded', 'The server is busy; try again in a moment.', { retryAfter: 2 })
     return new Promise((resolve) => {
-      waiting.push({ client, enter: resolve })
+      waiting.push({ client, isHalf, enter: resolve })
     })
   }
 
@@ -35,16 +36,19 @@ export function createWaitingLine({ atOnce, clientOf }: { atOnce: number; client
     else next.enter()
   }
 
-  const inLine: InLine = async (address, work) => {
-    await enter(address)
-    try {
-      return await work()
-    } finally {
-      leave()
+  const lineOf =
+    (isHalf: boolean): InLine =>
+    async (address, work) => {
+      await enter(address, isHalf)
+      try {
+        return await work()
+      } finally {
+        leave()
+      }
     }
-  }
 
-  return { inLine, count: () => ({ waiting: waiting.length, running }) }
+  /** `inHalf`: the same queue, of which such tasks fill at most half. */
+  return { inLine: lineOf(false), inHalf: lineOf(true), count: () => ({ waiting: waiting.length, running }) }
 }
 
 /**

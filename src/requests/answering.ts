@@ -203,7 +203,7 @@ function pushOf({ name, payload, files, encryptedBy }: AnswerToPush, limits: Pus
     ...{ kind: files > 0 ? 'file' : 'text', payload, name, note: '', passphrase: null, mail: null },
     ...decideLifetime({ days: null, duration: null }, days),
     ...{ expireAfterViews: views.default, deletableByViewer, retrievalStep },
-    ...{ showsSender: false, namesRecipient: false, encryptedBy, keyCheck: null },
+    ...{ showsSender: false, namesRecipient: false, codeRequired: false, encryptedBy, keyCheck: null },
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net'
 import { relative } from 'node:path'
+import ipaddr from 'ipaddr.js'
 import { DAY } from '../domain/time.ts'
 import { bucketProblemsIn } from './bucket.ts'
 import { databaseProblemsIn } from './database.ts'
@@ -20,12 +21,47 @@ function asksForBackups(config: Config): boolean {
   return backupEvery !== DAY || backupKeep !== 7 || backupRecipients.length > 0
 }
 
-/** Whether --metrics-listen and --port may collide. Only two different addresses can share a port. */
-function hasPortOfMetrics({ metricsListen, host, port }: Config): boolean {
-  const [, address = '', own] = /^\[?([^\]]*)\]?:(\d+)$/.exec(metricsListen ?? '') ?? []
-  if (port === 0 || Number(own) !== port || host.startsWith('unix:')) return false
+/** Whether two listeners may collide. Only two different addresses can share a port. */
+function collides(listen: string | null, { host, port }: { host: string; port: number | null }): boolean {
+  const { address, port: own } = placeOf(listen)
+  if (!port || own !== port || host.startsWith('unix:')) return false
   const isApart = isIP(host) !== 0 && host !== address
   return !isApart || [host, address].some((one) => one === '0.0.0.0' || one === '::')
+}
+
+function placeOf(listen: string | null): { address: string; port: number } {
+  const [, address = '', port = '0'] = /^\[?([^\]]*)\]?:(\d+)$/.exec(listen ?? '') ?? []
+  return { address, port: Number(port) }
+}
+
+/** Whether --receive-listen collides with another port of this server. */
+function hasPortOfOthers({ receiveListen, metricsListen, host, port, httpPort }: Config): boolean {
+  const metrics = placeOf(metricsListen)
+  const others = [
+    { host, port },
+    { host, port: httpPort },
+    { host: metrics.address, port: metrics.port },
+  ]
+  return others.some((other) => collides(receiveListen, other))
+}
+
+/** Whether only programs of this machine reach --receive-listen, and none of them is a declared proxy. */
+function hidesProxy({ receiveListen, trustedProxies }: Config): boolean {
+  const { address } = placeOf(receiveListen)
+  const near = address.startsWith('127.') ? ['127.0.0.1', address] : address === '::1' ? [address] : []
+  return near.length > 0 && !near.some((proxy) => isAmong(trustedProxies, proxy))
+}
+
+function isAmong(networks: readonly string[], text: string): boolean {
+  const address = ipaddr.parse(text)
+  return networks
+    .filter((network) => network !== 'unix')
+    .map((network) => (network.includes('/') ? ipaddr.parseCIDR(network) : wholeOf(ipaddr.process(network))))
+    .some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
+}
+
+function wholeOf(address: ipaddr.IPv4 | ipaddr.IPv6): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
 }
 
 function asksForProvider(config: Config): boolean {
@@ -83,7 +119,20 @@ const RULES: readonly ((config: Config) => string | false)[] = [
     httpPort !== null &&
     '--http-port needs --tls: without TLS, --port is plain http already',
   ({ port, httpPort }) => httpPort === port && port !== 0 && '--http-port must be another port than --port',
-  (config) => hasPortOfMetrics(config) && '--metrics-listen must name another port than --port',
+  ({ metricsListen, host, port }) =>
+    collides(metricsListen, { host, port }) && '--metrics-listen must name another port than --port',
+  ({ receiveListen, receiveUrl }) =>
+    (receiveListen === null) !== (receiveUrl === null) &&
+    '--receive-listen and --receive-url need each other: one names where recipients connect, the other how their links start',
+  (config) =>
+    hasPortOfOthers(config) &&
+    '--receive-listen must name another port than --port, --http-port and --metrics-listen',
+  (config) =>
+    hidesProxy(config) &&
+    '--receive-listen on loopback needs the proxy that forwards to it: declare it with --trusted-proxy, such as ' +
+      '--trusted-proxy 127.0.0.1; or let recipients connect to an address of the network',
+  ({ logFile, auditLog }) =>
+    auditLog !== null && auditLog === logFile && '--audit-log must name another file than --log-file',
   ({ tls, baseUrl }) =>
     tls !== 'off' &&
     baseUrl?.startsWith('https:') === false &&

@@ -103,6 +103,7 @@ export type NewTwoFactor = { accountId: number; sealedSecret: Buffer; step: numb
  */
 export type Preferences = PushChoices & {
   template: string | null
+  askTemplate: string | null
   recipient: string | null
   /** Types of events, with a comma before and after each. */
   mailEvents: string | null

@@ -2,7 +2,7 @@
 // hangs.
 
 import type { PushCounts } from '../domain/listing.ts'
-import type { DeliveryError, OutboxKind } from '../domain/outbox.ts'
+import type { DeliveryFailure, OutboxKind } from '../domain/outbox.ts'
 import { MESSAGE_COUNTS } from './notices/outbox.ts'
 import type { OutboxCounts } from './notices-contract.ts'
 import { statement } from './statements.ts'
@@ -36,7 +36,7 @@ const COUNT_MESSAGES = statement<OutboxCounts & { kind: OutboxKind }>(
   `SELECT kind, ${MESSAGE_COUNTS} FROM outbox GROUP BY kind`,
 )
 
-const FAILING = statement<{ host: string; error: DeliveryError; count: number }>(
+const FAILING = statement<{ host: string; error: DeliveryFailure; count: number }>(
   `SELECT host, last_error AS error, count(*) AS count FROM webhooks WHERE last_error IS NOT NULL
     GROUP BY host, last_error ORDER BY count(*) DESC, host LIMIT 5`,
 )

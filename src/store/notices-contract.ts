@@ -1,7 +1,7 @@
 // The records of events, messages and webhooks that services and the store exchange.
 
 import type { EventType } from '../domain/events.ts'
-import type { DeliveryError, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
+import type { DeliveryFailure, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
 
 /**
  * An event of an account. `n` numbers the events of the account in the order of their commits; `data` is
@@ -46,9 +46,13 @@ export type StoredWebhook = {
   withName: boolean
   createdAt: number
   lastDelivery: number | null
-  lastError: DeliveryError | null
+  lastError: DeliveryFailure | null
+  lastFailure: number | null
 }
 
-export type WebhookToStore = Omit<StoredWebhook, 'id' | 'createdAt' | 'lastDelivery' | 'lastError'>
+export type WebhookToStore = Omit<
+  StoredWebhook,
+  'id' | 'createdAt' | 'lastDelivery' | 'lastError' | 'lastFailure'
+>
 
 export type ListedWebhook = StoredWebhook & OutboxCounts

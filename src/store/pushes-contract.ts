@@ -55,7 +55,8 @@ export type PushToStore = {
 /** The outcome of a visit; null when the push was purged meanwhile. */
 export type Visited<Outcome> = { outcome: Outcome; push: StoredPush } | null
 
-export type VisitToPush = { id: number; visit: Visit }
+/** `by`: the account that asks, if any. */
+export type VisitToPush = { id: number; visit: Visit; by?: number | null }
 
 /** `labels` contains only those that change. */
 export type EditToPush = VisitToPush & {
@@ -80,6 +81,9 @@ export type PlainClaim<T> = Omit<Claim, 'id'> & {
   lookup: Uint8Array
   open: (found: SealedPush) => T
 }
+
+/** A try of the code beside a link. `isRight` was decided with its salt, which this step does not read. */
+export type CodeTry = VisitToPush & { isRight: boolean }
 
 /** A used key with its sealed answer; times in milliseconds since 1970. */
 export type KeyToStore = { lookup: Buffer; lapsesAt: number; answer: Buffer }

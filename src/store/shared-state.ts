@@ -3,8 +3,10 @@
 
 import { hashAddress } from '../crypto/digest.ts'
 import { DomainError } from '../domain/errors.ts'
+import { TRIES_APART } from '../domain/events.ts'
 import type { PageNonce } from '../domain/page-nonce.ts'
-import { HOUR, MINUTE } from '../domain/time.ts'
+import { codesAllowed } from '../domain/push.ts'
+import { DAY, HOUR, MINUTE } from '../domain/time.ts'
 import type { Budget, BudgetAttempt, BudgetDecision, BudgetState } from './shared-contract.ts'
 import { forSome, insertUnlessThere, type RowOf, select, statement } from './statements.ts'
 import { all, has, type Parts, run, type Step } from './steps.ts'
@@ -37,6 +39,17 @@ const GIVE_BACK = statement(
 )
 const insert = insertUnlessThere(spentPoints)
 const IS_SPENT = statement('SELECT 1 FROM spent_points WHERE name = $1')
+/** How long the number of wrong codes is remembered after the last one. */
+const CODES_KEPT_FOR = 90 * DAY
+const COUNT = statement(
+  `INSERT INTO spent_points (name, points, until) VALUES ($1, $2, $3)
+  ON CONFLICT (name) DO UPDATE SET points = excluded.points, until = excluded.until`,
+)
+const NOTE_TRY = statement(
+  `INSERT INTO spent_points (name, points, until) VALUES ($1, 1, $2)
+  ON CONFLICT (name) DO UPDATE SET until = excluded.until
+  WHERE spent_points.until <= $3 OR spent_points.until > $4 RETURNING 1 AS one`,
+)
 const REMOVE_LAPSED = statement<{ name: string }>(
   `DELETE FROM spent_points WHERE name IN (SELECT name FROM spent_points WHERE until <= $1 ORDER BY until LIMIT ${SOME})
     RETURNING name`,
@@ -157,6 +170,32 @@ const nameOf = (nonce: string) => `nonce ${nonce}`
 export function* spendNonce({ text, lapsesAt }: PageNonce): Step<void> {
   if ((yield* insert({ name: nameOf(text), points: 1, until: lapsesAt })) === null)
     throw new DomainError('conflict', 'This form was sent before.')
+}
+
+/**
+ * Notes a try on a push that has ended. Returns whether it is the first of its window. Call it under the lock
+ * of the push.
+ */
+export function isFirstTry(pushId: number, now: number): Step<boolean> {
+  return has(NOTE_TRY, `tried ${pushId}`, now + TRIES_APART, now, now + TRIES_APART + CLOCK_SLACK)
+}
+
+type CodeTry = { pushId: number; isRight: boolean; now: number }
+
+/**
+ * Counts a wrong code. Returns the milliseconds for which no code is accepted, 0 if this one was. Call it
+ * under the lock of the push.
+ */
+export function* tryCode({ pushId, isRight, now }: CodeTry): Step<number> {
+  const names = { minute: `code ${pushId}`, inAll: `codes ${pushId}` }
+  const rows = yield* SPENT(Object.values(names))
+  const minute = rows.find((row) => row.name === names.minute && isCurrent({ ...row, window: MINUTE }, now))
+  const { points: inAll } = rows.find(({ name }) => name === names.inAll) ?? { points: 0 }
+  if (minute !== undefined && minute.points >= codesAllowed(inAll)) return minute.until - now
+  if (isRight) return 0
+  yield* run(COUNT, names.minute, (minute?.points ?? 0) + 1, minute?.until ?? now + MINUTE)
+  yield* run(COUNT, names.inAll, inAll + 1, now + CODES_KEPT_FOR)
+  return 0
 }
 
 /**

@@ -7,7 +7,7 @@ import type { AccountLinkPurpose, SignInVia } from '../domain/account.ts'
 import type { AuditKind } from '../domain/audit.ts'
 import type { EventType } from '../domain/events.ts'
 import type { Language } from '../domain/language.ts'
-import type { DeliveryError, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
+import type { DeliveryFailure, OutboxKind, WebhookFormat } from '../domain/outbox.ts'
 import type { AgeSealer, PushKind } from '../domain/push.ts'
 import { LAST_TIME } from '../domain/time.ts'
 
@@ -196,6 +196,10 @@ export const preferences = sqliteTable('preferences', {
   /** The types of events that are mailed to it, with a comma before and after each. */
   mailEvents: text('mail_events', { check: "mail_events LIKE ',%,'" }),
   mailLanguage: text('mail_language', { check: 'length(mail_language) = 2' }).$type<Language>(),
+  /** Whether the form begins with encryption in the browser. */
+  endToEnd: flag('end_to_end'),
+  /** The message for the links of requests, as `template`. */
+  askTemplate: text('ask_template', { check: "ask_template <> ''" }),
 })
 
 /** `name`, `message`, `urlToken` and `verifier` are sealed. */
@@ -310,6 +314,7 @@ export const pushes = sqliteTable(
     keyCheck: text('key_check', { check: 'length(key_check) = 8' }),
     /** Whether its owner has not looked at it since it arrived or ended; false without an owner. */
     isNew: flag('is_new').notNull().default(false),
+    codeRequired: flag('code_required').notNull().default(false),
   },
   () => [rule('NOT (deleted OR lost) OR expired_on IS NOT NULL')],
 )
@@ -512,7 +517,8 @@ export const webhooks = sqliteTable(
     withName: flag('with_name').notNull(),
     createdAt: integer('created_at').notNull(),
     lastDelivery: integer('last_delivery'),
-    lastError: text('last_error', { check: 'length(last_error) <= 30' }).$type<DeliveryError>(),
+    lastError: text('last_error', { check: 'length(last_error) <= 30' }).$type<DeliveryFailure>(),
+    lastFailure: integer('last_failure'),
   },
   // The names of pushes are their owner's alone.
   () => [rule('account_id IS NOT NULL OR NOT with_name')],

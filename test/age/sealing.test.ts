@@ -6,14 +6,15 @@ import { newKey } from '../../src/age/keys.ts'
 import { type OpenOptions, openFile, openText, sealFile, sealText, Unopened } from '../../src/age/sealing.ts'
 import { joined, piecesOf } from '../../src/age/streams.ts'
 import { isArmouredAge } from '../../src/domain/age-armour.ts'
+import { needs } from '../support/needs.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'oncebox-age-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const key = await newKey()
 const other = await newKey()
-const hasAge = Bun.which('age') !== null
-const hasZip = Bun.which('zip') !== null
+const withAge = needs('age')
+const withZip = needs('age', 'zip', 'unzip')
 
 async function* pieces(...all: readonly Uint8Array[]) {
   yield* all
@@ -85,7 +86,7 @@ describe('a text', () => {
     await expect(openText(sealed, [key.identity])).rejects.toBeInstanceOf(Unopened)
   })
 
-  test.skipIf(!hasAge)('is opened and sealed by the program age', async () => {
+  withAge.test('is opened and sealed by the program age', async () => {
     const sealed = await sealText('to age 🗝\n', [key.recipient])
     expect(run(['age', '-d', '-i', identityFile], Buffer.from(sealed)).toString()).toBe('to age 🗝\n')
     const made = run(['age', '-r', key.recipient, '-a'], Buffer.from('from age'))
@@ -172,7 +173,7 @@ describe('a file', () => {
     expect(read).toBeLessThan(100_000)
   })
 
-  test.skipIf(!hasAge || !hasZip)('is opened by age and unzip, with its comment', async () => {
+  withZip.test('is opened by age and unzip, with its comment', async () => {
     writeFileSync(
       join(folder, 'own.age'),
       await seal('eigene Datei.txt', Buffer.from('content'), { n: 1, of: 2 }),
@@ -183,58 +184,51 @@ describe('a file', () => {
     expect(run(['unzip', '-z', 'own.zip']).toString()).toContain('1/2')
   })
 
-  test.skipIf(!hasAge || !hasZip).each([
-    ['stored', ['-0']],
-    ['deflated', ['-9']],
-  ])('%s by zip and sealed by age opens', async (_, flags) => {
-    const content = Buffer.from('so many words '.repeat(300_000))
-    writeFileSync(join(folder, 'words.txt'), content)
-    rmSync(join(folder, 'words.zip'), { force: true })
-    run(['zip', '-q', ...flags, 'words.zip', 'words.txt'])
-    const opened = await open(run(['age', '-r', key.recipient, 'words.zip']))
-    expect(opened).toMatchObject({ name: 'words.txt', size: content.length, position: null })
-    expect(Buffer.compare(opened.content, content)).toBe(0)
+  withZip.test('stored or deflated by zip and sealed by age opens', async () => {
+    for (const level of ['-0', '-9']) {
+      const content = Buffer.from('so many words '.repeat(300_000))
+      writeFileSync(join(folder, 'words.txt'), content)
+      rmSync(join(folder, 'words.zip'), { force: true })
+      run(['zip', '-q', level, 'words.zip', 'words.txt'])
+      const opened = await open(run(['age', '-r', key.recipient, 'words.zip']))
+      expect(opened).toMatchObject({ name: 'words.txt', size: content.length, position: null })
+      expect(Buffer.compare(opened.content, content)).toBe(0)
+    }
   })
 
-  test.skipIf(!hasAge || !hasZip)(
-    'deflated through a pipe opens, and a bomb is stopped at the limit',
-    async () => {
-      const zeros = Buffer.alloc(50_000_000)
-      const zip = run(['zip', '-q', '-9', '-', '-'], zeros)
-      const sealed = run(['age', '-r', key.recipient], zip)
-      expect((await open(sealed)).size).toBe(zeros.length)
-      await expect(open(sealed, { maxBytes: 1_000_000 })).rejects.toBeInstanceOf(Unopened)
-    },
-  )
+  withZip.test('deflated through a pipe opens, and a bomb is stopped at the limit', async () => {
+    const zeros = Buffer.alloc(50_000_000)
+    const zip = run(['zip', '-q', '-9', '-', '-'], zeros)
+    const sealed = run(['age', '-r', key.recipient], zip)
+    expect((await open(sealed)).size).toBe(zeros.length)
+    await expect(open(sealed, { maxBytes: 1_000_000 })).rejects.toBeInstanceOf(Unopened)
+  })
 
-  test.skipIf(!hasAge || !hasZip)(
-    'a ZIP of two files, of none, or with junk around it does not open',
-    async () => {
-      writeFileSync(join(folder, 'a.txt'), 'a')
-      writeFileSync(join(folder, 'b.txt'), 'b')
-      run(['zip', '-q', 'two.zip', 'a.txt', 'b.txt'])
-      run(['zip', '-q', 'one.zip', 'a.txt'])
-      const one = readFileSync(join(folder, 'one.zip'))
-      const damaged = Buffer.from(one)
-      damaged.writeUInt32LE(1, 14)
-      damaged[30 + 5 + damaged.readUInt16LE(28)] = 'z'.charCodeAt(0)
-      const wrong = {
-        two: readFileSync(join(folder, 'two.zip')),
-        none: Buffer.from(`504b0506${'00'.repeat(18)}`, 'hex'),
-        before: Buffer.concat([Buffer.from('x'), one]),
-        after: Buffer.concat([one, Buffer.from('x')]),
-        empty: Buffer.alloc(0),
-        text: Buffer.from('just a text, which is longer than the header of a ZIP'),
-        damaged,
-      }
-      expect((await open(run(['age', '-r', key.recipient], one))).name).toBe('a.txt')
-      for (const [name, zip] of Object.entries(wrong)) {
-        const result = open(run(['age', '-r', key.recipient], zip)).then(
-          () => `${name} opened`,
-          (cause) => cause instanceof Unopened,
-        )
-        expect(await result).toBe(true)
-      }
-    },
-  )
+  withZip.test('a ZIP of two files, of none, or with junk around it does not open', async () => {
+    writeFileSync(join(folder, 'a.txt'), 'a')
+    writeFileSync(join(folder, 'b.txt'), 'b')
+    run(['zip', '-q', 'two.zip', 'a.txt', 'b.txt'])
+    run(['zip', '-q', 'one.zip', 'a.txt'])
+    const one = readFileSync(join(folder, 'one.zip'))
+    const damaged = Buffer.from(one)
+    damaged.writeUInt32LE(1, 14)
+    damaged[30 + 5 + damaged.readUInt16LE(28)] = 'z'.charCodeAt(0)
+    const wrong = {
+      two: readFileSync(join(folder, 'two.zip')),
+      none: Buffer.from(`504b0506${'00'.repeat(18)}`, 'hex'),
+      before: Buffer.concat([Buffer.from('x'), one]),
+      after: Buffer.concat([one, Buffer.from('x')]),
+      empty: Buffer.alloc(0),
+      text: Buffer.from('just a text, which is longer than the header of a ZIP'),
+      damaged,
+    }
+    expect((await open(run(['age', '-r', key.recipient], one))).name).toBe('a.txt')
+    for (const [name, zip] of Object.entries(wrong)) {
+      const result = open(run(['age', '-r', key.recipient], zip)).then(
+        () => `${name} opened`,
+        (cause) => cause instanceof Unopened,
+      )
+      expect(await result).toBe(true)
+    }
+  })
 })

@@ -1,6 +1,6 @@
 // The events of an account over the API: its own alone, in order, at once or by long polling.
 
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { DAY, MINUTE } from '../../src/domain/time.ts'
 import { type Api, startApi } from '../support/api.ts'
 
@@ -30,7 +30,6 @@ test('an account gets the events of its own pushes, without their links, content
     { expire_after_views: 2, name: 'for Cleo', note: 'a note', payload: 'pssst' },
     { token: ann },
   )
-  await api.retrieve(push.url_token)
   await api.retrieve(push.url_token)
   await api.retrieve(push.url_token)
   const { status, headers, text, body } = await ask()
@@ -70,6 +69,61 @@ test('every way in which a push ends or is locked has its event type', async () 
   const deleted = await api.create({}, { token: ann })
   await api.expire(deleted.url_token)
   expect(await typesAfter(3)).toEqual([])
+})
+
+describe('a try on a push that has ended', () => {
+  const tried = async () => (await typesAfter(0)).filter((type) => type === 'push.tried_after_end').length
+
+  test.each(['used up', 'deleted', 'out of time'])('(%s) is reported once an hour', async (end) => {
+    const { url_token } = await api.create({ expire_after_views: 1, expire_after_days: 1 }, { token: ann })
+    if (end === 'used up') await api.retrieve(url_token)
+    if (end === 'deleted') await api.expire(url_token, { token: ann })
+    if (end === 'out of time') api.clock.advance(DAY + MINUTE)
+    for (let n = 0; n < 3; n += 1) await api.retrieve(url_token)
+    expect(await tried()).toBe(1)
+    const { events } = (await ask()).body
+    expect(events.at(-1)?.data).toMatchObject({ kind: 'text', expired: true })
+    api.clock.advance(59 * MINUTE)
+    await api.retrieve(url_token)
+    expect(await tried()).toBe(1)
+    api.clock.advance(MINUTE)
+    await Promise.all([1, 2, 3].map(() => api.retrieve(url_token)))
+    expect(await tried()).toBe(2)
+  })
+
+  test('is reported for another push, and with a passphrase', async () => {
+    for (const passphrase of [undefined, 'open sesame']) {
+      const { url_token } = await api.create({ ...(passphrase && { passphrase }) }, { token: ann })
+      await api.expire(url_token, { token: ann })
+      await api.retrieve(url_token, { headers: { 'x-push-passphrase': 'wrong' } })
+    }
+    expect(await tried()).toBe(2)
+  })
+
+  test('is reported when the button of a page is pressed, and not when the page is looked at', async () => {
+    const { url_token } = await api.create({ expire_after_views: 1 }, { token: ann })
+    const page = await (await api.fetch(`/p/${url_token}`)).text()
+    await api.retrieve(url_token)
+    for (const path of ['', '/r', '/preview']) await api.fetch(`/p/${url_token}${path}`)
+    await api.call(`/api/v2/pushes/${url_token}/preview`)
+    await api.fetch(`/api/v2/pushes/${url_token}`, { method: 'HEAD' })
+    expect(await tried()).toBe(0)
+    const nonce = /name="nonce" value="([^"]+)"/.exec(page)?.[1] ?? ''
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const body = new URLSearchParams({ nonce, form: '' }).toString()
+    expect((await api.fetch(`/p/${url_token}`, { method: 'POST', headers, body })).status).toBe(404)
+    expect(await tried()).toBe(1)
+  })
+
+  test('by its owner is not reported, and neither is one on a push without an owner', async () => {
+    const owned = await api.create({ expire_after_views: 1 }, { token: ann })
+    const anonymous = await api.create({ expire_after_views: 1 })
+    for (const { url_token } of [owned, anonymous])
+      for (let n = 0; n < 2; n += 1) await api.retrieve(url_token, { token: ann })
+    expect(await tried()).toBe(0)
+    await api.retrieve(owned.url_token, { token: await api.addAccount('bob@example.org') })
+    expect(await tried()).toBe(1)
+  })
 })
 
 test('only an account may poll, and only with numbers', async () => {

@@ -196,7 +196,9 @@ describe('an account that wants mail about events', () => {
   })
 
   test('gets it without the name of the push or its link, in the language of its choice', async () => {
-    expect((await wish({ 'push.opened': 'true' })).headers.get('location')).toBe('/account?mail=saved#mail')
+    expect((await wish({ 'push.opened': 'true' })).headers.get('location')).toBe(
+      '/account/notices?mail=saved',
+    )
     const { url_token } = (await (await create({ name: 'VPN for Bob' })).json()) as { url_token: string }
     await api.fetch(`${PUSHES}/${url_token}`)
     const [mail] = await arrived(1)
@@ -212,6 +214,15 @@ describe('an account that wants mail about events', () => {
     const [german] = await arrived(1)
     expect(german?.text).toContain('Ein Geheimnis wurde geöffnet\n\n')
     expect(german?.raw).not.toMatch(new RegExp(`VPN|${url_token}`))
+  })
+
+  test('gets a link to what is new when somebody has answered a request', async () => {
+    await wish({ 'request.answered': 'true' })
+    const { body } = await api.call('/api/oncebox/requests', { token: owner, json: { request: {} } })
+    await api.call(`/api/oncebox/requests/${body.url_token}/answers`, { json: { push: { payload: 'x' } } })
+    const [mail] = await arrived(1)
+    expect(mail?.text).toContain('http://localhost/pushes?show=new\n')
+    await wish({ 'push.opened': 'true' })
   })
 
   test('sees fields in the form, which are never filled in from the address of the page', async () => {
@@ -240,7 +251,7 @@ describe('an account that wants mail about events', () => {
   })
 
   test('sees its choices, and can turn them off', async () => {
-    expect((await ann.get('/account')).text).toMatch(/name="push\.opened" value="true" checked/)
+    expect((await ann.get('/account/notices')).text).toMatch(/name="push\.opened" value="true" checked/)
     await wish({})
     const { url_token } = (await (await create({})).json()) as { url_token: string }
     await api.fetch(`${PUSHES}/${url_token}`)
@@ -250,15 +261,17 @@ describe('an account that wants mail about events', () => {
 
   test('can request a test mail', async () => {
     const sent = await ann.post('/account/mail/test', {})
-    expect(sent.headers.get('location')).toBe('/account?mail=sent#mail')
-    expect((await ann.get('/account?mail=sent')).text).toContain('The mail server has taken the test mail.')
+    expect(sent.headers.get('location')).toBe('/account/notices?mail=sent')
+    expect((await ann.get('/account/notices?mail=sent')).text).toContain(
+      'The mail server has taken the test mail.',
+    )
     const [mail] = await arrived(1)
     expect(headerOf(mail as Received, 'subject')).toBe('Test mail of Once')
     onMail = () => 'die'
     const failed = await ann.post('/account/mail/test', {})
     onMail = () => 'take'
-    expect(failed.headers.get('location')).toBe('/account?mail=unreachable#mail')
-    const { text } = await ann.get('/account?mail=unreachable')
+    expect(failed.headers.get('location')).toBe('/account/notices?mail=unreachable')
+    const { text } = await ann.get('/account/notices?mail=unreachable')
     expect(text).toContain('The test mail was not sent.')
     // Only administrators see the reason.
     expect(text).not.toContain('cannot be reached')

@@ -115,23 +115,17 @@ describe('what was received', () => {
     expect([stranger.status, stranger.text.includes('Your link is ready')]).toEqual([303, false])
   })
 
-  test('is passed on as a new secret with the text, on a form of its own', async () => {
-    const { owner, page } = await receive({}, { payload: 'line 1\nline 2' })
+  test('is passed on as a new secret with the text, from its page and from its content', async () => {
+    const { owner, page } = await receive({}, { payload: 'line 1\nline 2 ' })
     const { text } = await owner.post(`${page}/read`, {})
-    const [form] = elementsIn(text, 'form[action="/share"]')
-    expect(form?.text.trim()).toBe('Pass it on')
-    const [payload = ''] = elementsIn(text, 'form[action="/share"] [name="text"]').map(
-      (one) => one.attributes.value,
-    )
-    const body = new FormData()
-    body.append('text', payload ?? '')
-    const filled = await owner.get('/share', {
-      method: 'POST',
-      body,
-      headers: { origin: 'http://localhost' },
-    })
+    for (const shown of [text, (await owner.get(page)).text])
+      expect(textsIn(shown, `form[action="${page}/pass-on"] button`)).toEqual(['Pass it on'])
+    const filled = await owner.post(`${page}/pass-on`, {})
     expect(filled.text).toContain('Share a secret')
-    expect(filled.text).toContain('line 1\nline 2</textarea>')
+    expect(filled.text).toContain('line 1\nline 2 </textarea>')
+    expect(filled.text).not.toContain('value="Router"')
+    const own = await api.create({}, { token: owner.token })
+    expect((await owner.post(`/pushes/${own.url_token}/pass-on`, {})).status).toBe(404)
   })
 
   test('has a masked text beside its files, under the heading of a text', async () => {
@@ -188,6 +182,21 @@ describe('the page of a request', () => {
     expect(textsIn(text, '#opened')[0]).toMatch(/0 of 1.*Nothing has arrived yet.*7 days left/s)
   })
 
+  test('has the message of the account for requests, which leaves that for secrets alone', async () => {
+    const { owner, page } = await ask()
+    const { headers } = await owner.post('/account/message', { for: 'ask', message: 'Here: {link} {name}' })
+    expect(headers.get('location')).toBe('/account/message?for=ask&done=saved')
+    const messageOn = async (path: string) => textsIn((await owner.get(path)).text, '#message')[0]
+    expect(await messageOn(page)).toMatch(/^The password\n\nHere: http:\S+\/q\/\w{26}$/)
+    expect((await owner.get(page)).text).toContain('href="/account/message?for=ask">Change your template')
+    expect(await messageOn('/account/message?for=ask')).toBe('Here: {link} {name}')
+    expect(await messageOn('/account/message')).toContain('I am sharing something with you')
+    const refused = await owner.post('/account/message', { for: 'ask', message: 'no link' })
+    expect([refused.status, textsIn(refused.text, '#message')[0]]).toEqual([422, 'no link'])
+    await owner.post('/account/message', { for: 'ask', message: '' })
+    expect(await messageOn(page)).toContain('Please send this to me here')
+  })
+
   test('shows each answer with a button that reads it; polling it does not extend a session', async () => {
     const { owner, request, page } = await receive({ name: 'Router', max_answers: 3 })
     const look = { headers: { 'oncebox-look': '1' } }
@@ -206,11 +215,16 @@ describe('the page of a request', () => {
       const { owner, page } = await ask(fields)
       return textsIn((await owner.get(page)).text, '#opened')[0]
     }
-    expect(await of({ answers: '3', expire_after_duration: '3' })).toMatch(/0 of 3.*1 hour left/s)
-    const exact = { answers: 'exact', max_answers: '7', expire_after_duration: 'exact', expire_after: '2' }
+    expect(await of({ views: '3', expire_after_duration: '3' })).toMatch(/0 of 3.*1 hour left/s)
+    const exact = {
+      views: 'exact',
+      expire_after_views: '7',
+      expire_after_duration: 'exact',
+      expire_after: '2',
+    }
     expect(await of({ ...exact, expire_unit: 'hours' })).toMatch(/0 of 7.*2 hours left/s)
     const { owner } = await ask()
-    const refused = await owner.post('/requests', { ...exact, expire_after: '', max_answers: '999' })
+    const refused = await owner.post('/requests', { ...exact, expire_after: '', expire_after_views: '999' })
     expect(refused.status).toBe(422)
     expect(elementsIn(refused.text, 'details.expiry[open]')).toHaveLength(1)
     expect(textsIn(refused.text, '.notice li')).toHaveLength(2)

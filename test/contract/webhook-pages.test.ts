@@ -34,7 +34,7 @@ test('a webhook is added, tested and deleted, and only its host is shown', async
     ann?.post('/account/webhooks', { url, format: 'ntfy', with_name: 'true', 'push.opened': 'true' }),
   )
   expect(secretIn(made)).toBeDefined()
-  const listed = await textOf(ann?.get('/account/webhooks'))
+  const listed = await textOf(ann?.get('/account/notices'))
   expect(listed).toContain(receiver.host)
   expect(listed).toContain('ntfy')
   expect(listed).not.toMatch(/a-secret-path|abc|whsec_/)
@@ -43,7 +43,7 @@ test('a webhook is added, tested and deleted, and only its host is shown', async
   expect(receiver.received).toHaveLength(1)
   status = 500
   const failed = await textOf(ann?.post('/account/webhooks/test', { id }))
-  expect(failed).toContain('The test has not arrived. That server answered with an error.')
+  expect(failed).toContain('The test has not arrived. That server answered with an error (500).')
   expect(await textOf(ann?.post('/account/webhooks/delete', { id }))).toContain('There are no webhooks yet.')
   expect((await ann?.post('/account/webhooks/delete', { id }))?.status).toBe(200)
 })
@@ -77,7 +77,7 @@ test('administrators have webhooks for the whole server, hidden from others, who
   expect(secretIn(made)).toBeDefined()
   expect(made).not.toContain('name="with_name"')
   const id = valueIn(await textOf(root?.get('/admin/webhooks')), 'id')
-  expect(await textOf(root?.get('/account/webhooks'))).toContain('There are no webhooks yet.')
+  expect(await textOf(root?.get('/account/notices'))).toContain('There are no webhooks yet.')
   for (const path of ['/account/webhooks/test', '/admin/webhooks/test'])
     expect([403, 404]).toContain((await ann?.post(path, { id }))?.status ?? 0)
   await ann?.post('/account/webhooks/delete', { id })
@@ -94,8 +94,8 @@ test('without --webhook-hosts there is no tab, and the page names the flag', asy
   try {
     await plain.addAccount('ann@example.org')
     const person = await createPeople(plain).signIn('ann@example.org')
-    expect(await textOf(person.get('/account'))).not.toContain('/account/webhooks')
-    const page = await textOf(person.get('/account/webhooks'))
+    expect(await textOf(person.get('/account'))).not.toContain('/account/notices')
+    const page = await textOf(person.get('/account/notices'))
     expect(page).toContain('--webhook-hosts')
     expect(page).not.toContain('name="url"')
     expect((await person.post('/account/webhooks', { url: receiver.url(), format: 'standard' })).status).toBe(
@@ -104,4 +104,24 @@ test('without --webhook-hosts there is no tab, and the page names the flag', asy
   } finally {
     await plain.close()
   }
+})
+
+test('the table keeps the events of each webhook, and leaves those of other accounts alone', async () => {
+  const events = { 'push.opened': 'true', 'push.locked': 'true' }
+  await ann?.post('/account/webhooks', { url: receiver.url(), format: 'ntfy', ...events })
+  await root?.post('/account/webhooks', { url: receiver.url(), format: 'ntfy', ...events })
+  const ticked = async (person: Person | undefined) => {
+    const html = await textOf(person?.get('/account/notices'))
+    return elementsIn(html, '.wishes input[checked]').map(({ attributes }) => attributes.name)
+  }
+  const [id, other] = [1, 2]
+  expect(await ticked(ann)).toEqual([`${id}/push.opened`, `${id}/push.locked`])
+  const saved = await ann?.post('/account/mail', {
+    webhook: String(id),
+    [`${id}/push.expired_unopened`]: 'true',
+  })
+  expect(saved?.headers.get('location')).toBe('/account/notices?mail=saved')
+  await ann?.post('/account/mail', { webhook: String(other) })
+  expect(await ticked(ann)).toEqual([`${id}/push.expired_unopened`])
+  expect(await ticked(root)).toEqual([`${other}/push.opened`, `${other}/push.locked`])
 })

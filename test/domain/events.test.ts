@@ -30,11 +30,19 @@ const eventsBy = (before: Push, change: Change<Push> | null) =>
 const claim = (push: Push, lookBy: typeof OWNER | null = null) =>
   eventsBy(push, decideClaim(push, { visit, lookBy }, NOW).change)
 
-test('a view causes one event, the last one two; an owner’s view or one of an expired push causes none', () => {
+test('a view causes one event, the last one two; an owner’s view causes none', () => {
   expect(claim(owned())).toEqual(['push.opened'])
   expect(claim(owned({ expireAfterViews: 1 }))).toEqual(['push.opened', 'push.used_up'])
   expect(claim(owned(), OWNER)).toEqual([])
-  expect(claim(owned({ expiredOn: NOW }))).toEqual([])
+})
+
+test('a try on a push that has ended causes an event, unless its owner tries', () => {
+  const push = owned({ expiredOn: NOW })
+  const by = (account: number | null) =>
+    eventsBy(push, decideClaim(push, { visit, lookBy: null, by: account }, NOW).change)
+  expect(by(null)).toEqual(['push.tried_after_end'])
+  expect(by(OWNER.id + 1)).toEqual(['push.tried_after_end'])
+  expect(by(OWNER.id)).toEqual([])
 })
 
 test('only the last wrong passphrase causes an event, whether it locks or expires the push', () => {
@@ -68,7 +76,7 @@ test('a push expires soon in its last day, unless its lifetime was no longer', (
 })
 
 test('an event reveals only kind and limits of its push', () => {
-  expect(describePush(owned({ views: 2, kind: 'qr' }))).toEqual({
+  expect(describePush(owned({ views: 2, kind: 'qr' }), NOW)).toEqual({
     kind: 'qr',
     views_remaining: 3,
     expires_at: '2026-11-21T12:00:00.000Z',

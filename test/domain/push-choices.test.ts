@@ -20,7 +20,13 @@ const LIMITS: PushLimits = {
   viewsAnonymous: null,
   kinds: new Set(['text']),
 }
-const AS_PRESET = { lifetime: 7 * DAY, expireAfterViews: 5, retrievalStep: true, deletableByViewer: true }
+const AS_PRESET = {
+  lifetime: 7 * DAY,
+  expireAfterViews: 5,
+  retrievalStep: true,
+  deletableByViewer: true,
+  encryptedBy: null,
+}
 
 test('a choice that equals the default is not saved, so that a new default takes effect', () => {
   expect(choicesOf(AS_PRESET, LIMITS)).toEqual(NO_CHOICES)

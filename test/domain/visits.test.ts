@@ -36,7 +36,7 @@ test('a push past its time is refused, but only the sweeper records the expiry',
   const push = examplePush(NOW)
   const refused = {
     outcome: 'expired' as const,
-    change: { after: push, now: LATER, entry: { kind: 'failed_view' as const, visit } },
+    change: { after: push, now: LATER, entry: { kind: 'failed_view' as const, visit }, by: null },
   }
   expect(decideClaim(push, { visit, lookBy: null }, LATER)).toEqual(refused)
   expect(decideRefusal(push, { visit, wrong: true }, LATER)).toEqual(refused)

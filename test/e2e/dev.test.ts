@@ -56,13 +56,13 @@ function change(path: string, edit: (text: string) => string): void {
 test('prints its address and how to sign in', async () => {
   expect(said).toContain(`http://localhost:${port}`)
   expect(said).toContain(`Sign in: ${ADMIN.email} with the password ${ADMIN.password}`)
-  expect(await read('/')).toContain('New secret')
+  expect(await read('/')).toContain('Create secret link')
 })
 
 test('serves changed styles, texts, scripts and code', async () => {
   change('pages/frame/styles/base.css', (text) => `${text}\n.changed-style { color: red }\n`)
   await waitUntil(async () => (await readAsset('pages')).includes('.changed-style'))
-  change('words/en.json', (text) => text.replace('"New secret"', '"Changed text"'))
+  change('words/en.json', (text) => text.replace('"Create secret link"', '"Changed text"'))
   await waitUntil(async () => (await read('/')).includes('Changed text'))
   change('pages/frame/browser/common.js', (text) => `${text}\nglobalThis.changedScript = true\n`)
   await waitUntil(async () => (await readAsset('common')).includes('changedScript'))

@@ -255,7 +255,7 @@ needs('chromium').describe('in a browser', () => {
     const page = await open()
     const loaded = () =>
       page.evaluate(
-        () => performance.getEntriesByType('resource').filter(({ name }) => name.includes('qr')).length,
+        () => performance.getEntriesByType('resource').filter(({ name }) => name.includes('/qr-')).length,
       )
     expect(await loaded()).toBe(0)
     await fillCreateForm(page, { kind: 'qr', payload: 'now' })

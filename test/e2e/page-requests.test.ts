@@ -91,7 +91,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await it.readText(owner)).toBe('Kx9!pq__77-zZ<b>')
     expect(await owner.textContent('.downloads')).toContain(FILE.name)
     await fits(owner)
-    await follow(owner, () => owner.click('.pass-on button'))
+    await follow(owner, () => owner.click('form[action$="/pass-on"] button'))
     expect(await owner.inputValue('#payload')).toBe('Kx9!pq__77-zZ<b>')
   })
 

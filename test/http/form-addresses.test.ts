@@ -70,7 +70,7 @@ test.each(FORMS.map((url) => [url.path, url] as const))(
 
 test.each([
   [PAGES.changePassword.path, '/account'],
-  [PAGES.testMail.path, '/account'],
+  [PAGES.testMail.path, '/account/notices'],
   [PAGES.keepRecipient.path, '/account'],
   [PAGES.signOut.path, '/account'],
   [PAGES.invite.path, '/admin'],

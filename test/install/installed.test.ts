@@ -30,7 +30,14 @@ function newHome(unit: string): { home: string; definition: string; envFile: str
 const OWN_UNIT = unitFor({
   scope: 'user',
   places: { executable: '/opt/oncebox', envFile: '/opt/oncebox.env' },
-  ...{ dataDir: '/srv', keyFile: null, tlsAuthorityKey: null, logFile: null, backupDir: null },
+  ...{
+    dataDir: '/srv',
+    keyFile: null,
+    tlsAuthorityKey: null,
+    logFile: null,
+    auditLog: null,
+    backupDir: null,
+  },
   usesLowPort: false,
 })
 

@@ -29,6 +29,7 @@ function factsOf(platform: NodeJS.Platform, scope: Scope, more: Partial<InstallF
       keyFile: null,
       tlsAuthorityKey: null,
       logFile: null,
+      auditLog: null,
       backupDir: null,
       usesLowPort: false,
       hasUser: false,

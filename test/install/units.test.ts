@@ -14,7 +14,7 @@ const FACTS = {
   // An executable that is there, because systemd looks for it.
   places: { executable: '/bin/true', envFile: '/etc/oncebox/oncebox.env' },
   dataDir: '/var/lib/oncebox',
-  ...{ keyFile: null, tlsAuthorityKey: null, logFile: null, backupDir: null },
+  ...{ keyFile: null, tlsAuthorityKey: null, logFile: null, auditLog: null, backupDir: null },
   usesLowPort: false,
 }
 const systemUnit = (facts: Partial<Parameters<typeof unitFor>[0]> = {}) => unitFor({ ...FACTS, ...facts })

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { normalAddress, ownAddresses, ownNames } from '../../src/lan/own-names.ts'
 
-const GIVEN = { hostName: 'Attic', mdns: null, host: '0.0.0.0', baseUrl: null }
+const GIVEN = { hostName: 'Attic', mdns: null, host: '0.0.0.0', baseUrl: null, receiveUrl: null }
 
 test('the names are localhost and the machine’s name, also with the domains that routers and mDNS add', () => {
   expect(ownNames(GIVEN)).toEqual([
@@ -16,14 +16,15 @@ test('the names are localhost and the machine’s name, also with the domains th
   ])
 })
 
-test('the announced name and the names of the base URL and --host are included', () => {
+test('the announced name and the names of --base-url, --receive-url and --host are included', () => {
   const names = ownNames({
     hostName: 'nas.office.example.',
     mdns: 'oncebox',
     host: 'Nas2',
     baseUrl: 'https://once.lan:5100/x',
+    receiveUrl: 'https://open.lan',
   })
-  expect(names.slice(0, 4)).toEqual(['once.lan', 'oncebox.local', 'nas2', 'nas.office.example'])
+  expect(names.slice(0, 5)).toEqual(['once.lan', 'open.lan', 'oncebox.local', 'nas2', 'nas.office.example'])
   expect(names).toContain('nas.local')
 })
 

@@ -75,9 +75,9 @@ test.each([
   ['HTTP/1.1 200 OK\r\n\r\n', null],
   ['HTTP/1.0 202 \r\n', null],
   ['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nA: b\r\n\r\nHTTP/1.1 201 Created\r\n\r\n', null],
-  ['HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1:1/\r\n\r\n', 'redirected'],
-  ['HTTP/1.1 404 Not Found\r\n\r\n', 'refused'],
-  ['HTTP/1.1 500 Oops\r\n\r\n', 'receiver_failed'],
+  ['HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1:1/\r\n\r\n', 'redirected 301'],
+  ['HTTP/1.1 404 Not Found\r\n\r\n', 'refused 404'],
+  ['HTTP/1.1 500 Oops\r\n\r\n', 'receiver_failed 500'],
   ['HTTP/1.1 100 Continue\r\n\r\n', 'bad_answer'],
   ['HTTP/1.1 999 What\r\n\r\n', 'bad_answer'],
   ['SSH-2.0-OpenSSH_9.2\r\n', 'bad_answer'],
@@ -92,7 +92,7 @@ test('no redirect is followed', async () => {
   const inner = await answering('HTTP/1.1 200 OK\r\n\r\n')
   const outer = await answering(`HTTP/1.1 307 Go\r\nLocation: ${local(inner.port)}\r\n\r\n`)
   expect(await askLocal(outer, { listed: [`127.0.0.1:${outer.port}`, `127.0.0.1:${inner.port}`] })).toBe(
-    'redirected',
+    'redirected 307',
   )
   expect(inner.connections()).toBe(0)
 })

@@ -76,6 +76,7 @@ const checksOf = (state: State) =>
     certificate: null,
     readBackups: null,
     findLogProblem: null,
+    findAuditProblem: null,
     mail: null,
     findMailShortage: async () => null,
     listFailingWebhooks: null,

@@ -20,6 +20,7 @@ function find(asked: Asked, { baseUrl, addresses = EVERYWHERE, machine = MACHINE
   const request = new Request('http://localhost')
   return findElsewhere({
     ...{ request, path: '/', isHead: false, requestId: 'x', route: '/', baseUrl: 'http://localhost' },
+    ...{ linkBase: 'http://localhost', isOutside: false },
     ...{
       host: 'localhost:5100',
       scheme: null,
@@ -100,6 +101,7 @@ test('a system that cannot list its addresses does not break the page', () => {
   const request = new Request('http://localhost')
   const exchange: Exchange = {
     ...{ request, path: '/', isHead: false, requestId: 'x', route: '/', baseUrl: 'http://localhost' },
+    ...{ linkBase: 'http://localhost', isOutside: false },
     ...{
       host: 'localhost',
       scheme: null,

@@ -84,3 +84,17 @@ test('tasks of one name run sequentially, those of others concurrently', async (
   expect(steps.indexOf('2 begins after a wait')).toBeGreaterThan(steps.indexOf('1 ends'))
   expect(steps.indexOf('3 begins')).toBeLessThan(steps.indexOf('1 ends'))
 })
+
+test('tasks of the listener for recipients fill at most half of the queue', async () => {
+  const { inLine, inHalf, count } = createWaitingLine({ atOnce: 1, clientOf })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const wait = () => promise
+  const tasks = Array.from({ length: 17 }, (_, n) => inHalf(`192.0.2.${n}`, wait))
+  expect(count()).toEqual({ waiting: 16, running: 1 })
+  await expect(inHalf('198.51.100.1', wait)).rejects.toThrow('busy')
+  tasks.push(...Array.from({ length: 16 }, (_, n) => inLine(`192.0.2.${n}`, wait)))
+  await expect(inLine('198.51.100.1', wait)).rejects.toThrow('busy')
+  resolve()
+  await Promise.all(tasks)
+  expect(count()).toEqual({ waiting: 0, running: 0 })
+})

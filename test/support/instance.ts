@@ -110,8 +110,20 @@ export async function startInstance(
     return opened
   }
 
+  const fetch = (path: string, init?: Init) => ask(instance.handle, path, init)
+
+  /** Asks the listener for recipients. */
+  function fetchOutside(path: string, init?: Init): Promise<Response> {
+    if (instance.outside === null) throw new Error('start it with --receive-listen')
+    return ask(instance.outside.handle, path, init)
+  }
+
   /** `path` may be a whole URL; the host is localhost otherwise. */
-  function fetch(path: string, { from = '192.0.2.1', json, token, ...init }: Init = {}): Promise<Response> {
+  function ask(
+    handle: Instance['handle'],
+    path: string,
+    { from = '192.0.2.1', json, token, ...init }: Init = {},
+  ): Promise<Response> {
     const url = path.startsWith('http') ? path : `http://localhost${path}`
     const headers = new Headers(init.headers)
     if (!headers.has('host')) headers.set('host', new URL(url).host)
@@ -119,7 +131,7 @@ export async function startInstance(
     if (json !== undefined) headers.set('content-type', 'application/json')
     const body = json === undefined ? init.body : JSON.stringify(json)
     const request = body === undefined ? init : { method: 'POST', ...init, body }
-    return instance.handle(new Request(url, { ...request, headers }), from)
+    return handle(new Request(url, { ...request, headers }), from)
   }
 
   /** Adds an account. Resolves to an API token of it. */
@@ -145,7 +157,13 @@ export async function startInstance(
     dataDir,
     clock,
     log,
+    /** Reloads what SIGHUP reloads. */
+    reload: async () => {
+      for (const { reload } of instance.reloadables) await reload()
+    },
+    readMetrics: async () => instance.metrics?.read(),
     fetch,
+    fetchOutside,
     addAccount,
     restart,
     close,

@@ -88,6 +88,7 @@ export function examplePush(now: number, changes: Partial<Push> = {}): Push {
     deletableByViewer: true,
     retrievalStep: true,
     showsSender: true,
+    codeRequired: false,
     passphraseRequired: false,
     encryptedBy: null,
     keyCheck: null,

@@ -8,6 +8,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import type { Started } from './binary.ts'
 import { fillCreateForm, generateWords, unfold } from './create-page.ts'
 import { follow } from './pressing.ts'
+import { SEALED_STOPS } from './tour-sealed.ts'
 
 export const PASSWORD = 'correct horse battery staple'
 export const ADMIN = 'ann@example.org'
@@ -471,9 +472,9 @@ export const STOPS: Stop[] = [
     name: 'webhooks',
     as: 'member',
     visit: async (page, { url }) => {
-      await page.goto(`${url}/account/webhooks`)
+      await page.goto(`${url}/account/notices`)
       await page.fill('#url', 'http://127.0.0.1:9/hook')
-      await page.click('main form.narrow button')
+      await page.click('#webhooks form.narrow > button')
       await page.waitForSelector('#secret')
       await page.click('main ul.rows form[action$="/test"] button')
       await page.waitForSelector('.notice.bad')
@@ -483,9 +484,9 @@ export const STOPS: Stop[] = [
     name: 'webhook-refused',
     as: 'member',
     visit: async (page, { url }) => {
-      await page.goto(`${url}/account/webhooks`)
+      await page.goto(`${url}/account/notices`)
       await page.fill('#url', 'https://elsewhere.example/hook')
-      await page.click('main form.narrow button')
+      await page.click('#webhooks form.narrow > button')
       await page.waitForSelector('[aria-invalid]')
     },
   },
@@ -642,4 +643,5 @@ export const STOPS: Stop[] = [
   { name: 'arabic', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?locale=ar`) },
   { name: 'german', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?locale=de`) },
   { name: 'japanese', as: 'stranger', visit: (page, { url }) => page.goto(`${url}/?locale=ja`) },
+  ...SEALED_STOPS,
 ]

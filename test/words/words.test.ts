@@ -131,7 +131,7 @@ test('relative times fit into a sentence in every language, even under a minute'
   })
   expect(opened).toEqual([
     'Read just now',
-    'gerade eben gelesen',
+    'Gelesen gerade eben',
     'Lu à l’instant',
     'Leído hace un momento',
     '既読: たった今',

@@ -15,7 +15,7 @@ import { openCertificateFiles } from '../../lan/certificate-files.ts'
 import { judgeBackup, judgeCertificate } from '../../operating/checks.ts'
 import { judgeMail, judgeWebhooks } from '../../operating/delivery-checks.ts'
 import { fine, type Looked, problem, type Verdict, warning } from '../../operating/health.ts'
-import { requireLogPlace } from '../../operating/log-file.ts'
+import { AUDIT_LOG, LOG, type LogKind, requireLogPlace } from '../../operating/log-file.ts'
 import { bucketSettingsOf } from '../../settings/bucket.ts'
 import { findTrialProblem } from '../../store/folder/disk-space.ts'
 import { readBackupNote } from '../../store/folder/notes.ts'
@@ -26,7 +26,8 @@ export const OUTSIDE_CHECKS: PlaceChecks = {
   files: lookAtBucket,
   certificate: lookAtCertificate,
   backup: lookAtBackups,
-  log: lookAtLogFile,
+  log: ({ config }) => lookAtLogFile(config.logFile, LOG),
+  audit: ({ config }) => lookAtLogFile(config.auditLog, AUDIT_LOG),
   mail: lookAtMail,
   // In addition to what a running server reports of its webhooks.
   'webhook hosts': lookAtWebhookHosts,
@@ -134,13 +135,14 @@ async function lookAtWebhookHosts({ config: { webhookHosts: listed } }: DoctorTa
 /** Two tries of a host fit into the timeout of a check. */
 const HOST_MS = 8 * SECOND
 
-async function lookAtLogFile({ config: { logFile: path } }: DoctorTarget): Promise<Looked> {
+async function lookAtLogFile(path: string | null, kind: LogKind): Promise<Looked> {
+  const { what, flag } = kind
   if (path === null) return null
-  requireLogPlace(path)
+  requireLogPlace(path, kind)
   const refused = existsSync(path) ? await findSyncProblem(path) : await findTrialProblem(dirname(path))
-  if (refused === null) return fine(`The log goes to ${path}.`)
-  const remedy = 'Make its folder and let the user of the server write there, or name another --log-file.'
-  return problem(`The log file ${path} cannot be written: ${refused}.`, remedy)
+  if (refused === null) return fine(`The ${what === 'log file' ? 'log' : what} goes to ${path}.`)
+  const remedy = `Make its folder and let the user of the server write there, or name another ${flag}.`
+  return problem(`The ${what} ${path} cannot be written: ${refused}.`, remedy)
 }
 
 /**

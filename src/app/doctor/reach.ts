@@ -57,17 +57,21 @@ function judgeAddress({ url, socket }: ServingNote, wanted: number): Verdict {
 
 async function tryPorts({ config, network, isServed }: DoctorTarget): Promise<Looked> {
   if (isServed) return null
-  const { host, port, httpPort, metricsListen } = config
+  const { host, port, httpPort, metricsListen, receiveListen } = config
   const bindings = await bindingsOf(host, network.lookUp)
-  const [, metricsAddress, metricsPort] = /^\[?(.*?)\]?:(\d+)$/.exec(metricsListen ?? '') ?? []
-  const metrics = { address: metricsAddress || '127.0.0.1', port: Number(metricsPort ?? 0) }
   const wanted = [
     ...bindings.map(({ address }) => ({ address, port, host, flag: '--port' })),
     ...bindings.map(({ address }) => ({ address, port: httpPort ?? 0, host, flag: '--http-port' })),
-    { ...metrics, host: metrics.address, flag: '--metrics-listen' },
+    { ...placeOf(metricsListen), flag: '--metrics-listen' },
+    { ...placeOf(receiveListen), flag: '--receive-listen' },
   ].filter((one) => one.port !== 0 && !isUnixHost(one.address))
   const [taken] = (await Promise.all(wanted.map(tryPort))).filter((found) => found !== null)
   return taken ?? fine(`Port ${port} is free; no server runs.`)
+}
+
+function placeOf(listen: string | null) {
+  const [, address = '127.0.0.1', port = '0'] = /^\[?(.*?)\]?:(\d+)$/.exec(listen ?? '') ?? []
+  return { address, host: address, port: Number(port) }
 }
 
 type PortToTry = { address: string; port: number; flag: string; host: string }

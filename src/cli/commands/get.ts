@@ -3,18 +3,25 @@
 import type { RemoteRequest } from '../../client/answers.ts'
 import type { PushClient } from '../../client/client.ts'
 import { ClientFailure, UntrueAnswer } from '../../client/failure.ts'
+import { parseLinkOrToken } from '../../client/link.ts'
 import { readPages } from '../../client/own-pushes.ts'
 import { isSealedText } from '../../domain/age-recipient.ts'
 import { printableLine } from '../../text/printable.ts'
 import { isWebAddress } from '../../text/web-address.ts'
 import { type AgeKeys, readAgeKeys, requireKeys } from '../age-keys.ts'
 import { repeated, toggle, valued } from '../command.ts'
-import { CommandFailure } from '../failures.ts'
 import { formatLocalTime } from '../format.ts'
 import { fileText, namedText, output, readableFile, STANDARD } from '../paths.ts'
 import { createReceivedFiles, type ReceivedFiles } from '../received-files.ts'
 import { copyText, drawText, printText, saveText } from '../received-text.ts'
-import { loginNeeded, printJson, type ServerCall, serverCommand, untilAnswered } from '../server-command.ts'
+import {
+  loginNeeded,
+  printJson,
+  readLink,
+  type ServerCall,
+  serverCommand,
+  untilAnswered,
+} from '../server-command.ts'
 import type { Shell } from '../shell.ts'
 
 export const GET = serverCommand({
@@ -36,16 +43,18 @@ export const GET = serverCommand({
     ['copy', 'qr'],
     ['copy', 'json'],
   ],
-  problems: ({ flags: { sealed, wait, json }, operands }) => [
+  pipesLink: ({ sealed }) => sealed.length === 0,
+  problems: ({ flags: { sealed, wait, json }, operands, shell }) => [
     sealed.length > 0 && (wait || json) && '--sealed opens what was saved: leave out --wait and --json',
-    operands.length === 0 && sealed.length === 0 && 'LINK-OR-TOKEN is missing',
+    operands.length === 0 && sealed.length === 0 && shell.isInputTerminal && 'LINK-OR-TOKEN is missing',
   ],
   act: async ({ flags, shell, ...visit }) => {
     const { output, passphraseFile, wait, identity, sealed, copy, qr, json } = flags
     // Without a clipboard that can be emptied, nothing is opened.
     const clipboard = copy ? (await import('../desktop/clipboard.ts')).openClipboard(shell) : null
     const { client, server, urlToken, isRequest } = visit
-    const linkKey = isRequest ? null : visit.fragment
+    const isKeyAsked = sealed.length > 0 && identity.length === 0 && visit.fragment === null
+    const linkKey = isRequest ? null : isKeyAsked ? await askKey(shell) : visit.fragment
     const keys = await readAgeKeys({ linkKey, files: identity })
     const { downloadPart } = client
     const files = createReceivedFiles({ output, link: `${server} ${urlToken}`, shell, downloadPart, keys })
@@ -89,10 +98,7 @@ const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
 /** Opens encrypted texts and files that were saved before, and asks no server. */
 async function openSaved(paths: readonly string[], { keys, files, show }: Saved): Promise<void> {
-  if (keys === null)
-    throw new CommandFailure(
-      '--sealed needs the key: the whole link as argument ("-" reads it), or --identity.',
-    )
+  if (keys === null) return
   const sealedFiles: string[] = []
   for (const path of paths) {
     const file = Bun.file(path)
@@ -100,7 +106,16 @@ async function openSaved(paths: readonly string[], { keys, files, show }: Saved)
     if (isText) await show(await keys.openText(await file.text()), paths.length > 1)
     else sealedFiles.push(path)
   }
-  await files.openSaved(sealedFiles)
+  if (sealedFiles.length > 0) await files.openSaved(sealedFiles, keys)
+}
+
+/** Asks for the link of what was saved, or reads it from a pipe. Returns its key. */
+async function askKey(shell: Shell): Promise<string> {
+  const isPiped = !shell.isInputTerminal || !shell.isTerminal
+  const link = isPiped
+    ? await readLink(shell)
+    : (await shell.askHidden('The whole link, with its key')).trim()
+  return parseLinkOrToken(link)?.fragment ?? link
 }
 
 /** Says how an encrypted text can be opened. Returns it unchanged. */

@@ -51,6 +51,7 @@ const fieldFlags = {
   ...limitFlags,
   retrieval_step: switched('retrieval-step <true|false>'),
   deletable_by_viewer: switched('deletable-by-viewer <true|false>'),
+  code_required: switched('code <true|false>'),
   name: valued('name <text>', notBlank),
   note: valued('note <text>', notBlank),
 }
@@ -114,6 +115,7 @@ export const PUSH = serverCommand({
     if (sealer !== null) warnOfSealed(created, sealer, shell)
     if (json) printJson(body, shell)
     else shell.print(link)
+    if (fields.code_required) tellCode(Object(body).code, shell)
     if (qr) shell.draw(drawQr(link))
     if (copy) await desktop?.copy(link)
     else if (paste) await desktop?.empty(payload ?? '')
@@ -140,6 +142,13 @@ function orNotify<G extends Noted>(act: (given: G) => Promise<void>): (given: G)
       throw cause
     }
   }
+}
+
+/** Says the code beside the link. An older server has none. */
+function tellCode(code: unknown, shell: Shell): void {
+  if (typeof code === 'string' && /^\d{2}$/.test(code))
+    shell.say(`Code for the recipient, along with the link: ${code}`)
+  else shell.warn('this server ignored --code: its page asks for none.')
 }
 
 /** Shows a notification, or says on standard error what is missing for one. */

@@ -6,14 +6,8 @@ import type { OperatingSystem } from '../../settings/parsers.ts'
 import { CommandFailure } from '../failures.ts'
 import type { Shell } from '../shell.ts'
 
-type Tool = {
-  copy: string[]
-  paste: string[]
-  /** Empties the clipboard; without it, an empty text is copied. */
-  clear?: string[]
-  /** The package that has the program. */
-  packageName: string
-}
+/** `clear` empties the clipboard; it gets an empty text. `packageName` has the program. */
+type Tool = Record<'copy' | 'paste' | 'clear', string[]> & { packageName: string }
 
 export type Clipboard = {
   /** `isConcealed`: asks clipboard histories to leave the text out, where the system has a mark for it. */
@@ -24,31 +18,19 @@ export type Clipboard = {
   clearIf(text: string): Promise<void>
 }
 
-const WAYLAND: Tool = {
-  copy: ['wl-copy'],
-  paste: ['wl-paste', '--no-newline'],
-  clear: ['wl-copy', '--clear'],
-  packageName: 'wl-clipboard',
+/** The commands are split at spaces. */
+function tool(packageName: string, copy: string, paste: string, clear = copy): Tool {
+  return { packageName, copy: copy.split(' '), paste: paste.split(' '), clear: clear.split(' ') }
 }
-const X11: Tool[] = [
-  {
-    copy: ['xclip', '-selection', 'clipboard'],
-    paste: ['xclip', '-selection', 'clipboard', '-out'],
-    packageName: 'xclip',
-  },
-  {
-    copy: ['xsel', '--clipboard', '--input'],
-    paste: ['xsel', '--clipboard', '--output'],
-    clear: ['xsel', '--clipboard', '--clear'],
-    packageName: 'xsel',
-  },
+
+const WAYLAND = tool('wl-clipboard', 'wl-copy', 'wl-paste --no-newline', 'wl-copy --clear')
+const X11 = [
+  tool('xclip', 'xclip -selection clipboard', 'xclip -selection clipboard -out'),
+  tool('xsel', 'xsel --clipboard --input', 'xsel --clipboard --output', 'xsel --clipboard --clear'),
 ]
-const MACOS: Tool = { copy: ['pbcopy'], paste: ['pbpaste'], packageName: 'macOS' }
-const WINDOWS: Tool = {
-  copy: ['clip.exe'],
-  paste: ['powershell.exe', '-NoProfile', '-NonInteractive', '-Command', 'Get-Clipboard -Raw'],
-  packageName: 'Windows',
-}
+const MACOS = tool('macOS', 'pbcopy', 'pbpaste')
+const POWERSHELL = 'powershell.exe -NoProfile -NonInteractive -Command Get-Clipboard -Raw'
+const WINDOWS = tool('Windows', 'clip.exe', POWERSHELL)
 
 /** Returns the programs that fit the session, the best first. */
 function toolsFor({ platform, env }: OperatingSystem): Tool[] {
@@ -79,16 +61,17 @@ export function openClipboard({ os }: Pick<Shell, 'os'>): Clipboard {
   if (tool === undefined) throw new CommandFailure(missingClipboard(os) ?? '')
   const run = (command: string[], input = '') => runTool(command, { input, os })
   const paste = () => run(tool.paste).catch(() => '')
+  const { copy: copyCommand } = tool
   async function copy(text: string, { isConcealed } = { isConcealed: false }): Promise<void> {
-    const concealed = isConcealed && (await copyConcealed(tool?.copy[0] ?? '', text, run))
-    if (!concealed) await run(tool?.copy ?? [], encode(text, tool === WINDOWS))
+    const concealed = isConcealed && (await copyConcealed(copyCommand[0] ?? '', text, run))
+    if (!concealed) await run(copyCommand, encode(text, tool === WINDOWS))
   }
   return {
     copy,
     paste,
     clearIf: async (text) => {
       if (withoutEnd(await paste()) !== withoutEnd(text)) return
-      await (tool.clear === undefined ? run(tool.copy) : run(tool.clear))
+      await run(tool.clear)
     },
   }
 }

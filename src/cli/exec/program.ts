@@ -1,8 +1,7 @@
 // Finds and runs a program that gets secrets: its environment, its exit code, and the signals for it.
 
-import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { constants as os } from 'node:os'
-import { delimiter, isAbsolute, join } from 'node:path'
 import { codeOf } from '../../domain/system-errors.ts'
 import type { Environment } from '../../settings/parsers.ts'
 import type { Shell } from '../shell.ts'
@@ -21,31 +20,10 @@ export class ProgramFailure extends Error {
 }
 
 /** Returns the path of a program as a shell finds it. Throws ProgramFailure. */
-export function findProgram(name: string, { env, platform, cwd }: Shell['os']): string {
-  if (platform === 'win32') {
-    const found = Bun.which(name, { PATH: env.PATH ?? env.Path ?? '', cwd })
-    if (found === null) throw new ProgramFailure(NOT_FOUND, name)
-    return found
-  }
-  const folders = (env.PATH ?? '/usr/bin:/bin').split(delimiter)
-  const paths = name.includes('/') ? [name] : folders.map((folder) => join(folder || '.', name))
-  let refused = false
-  for (const path of paths) {
-    const state = stateOf(path)
-    if (state === 'program') return isAbsolute(path) || path.includes('/') ? path : `./${path}`
-    refused ||= state === 'refused'
-  }
-  throw new ProgramFailure(refused ? NOT_EXECUTABLE : NOT_FOUND, name)
-}
-
-function stateOf(path: string): 'program' | 'refused' | 'missing' {
-  try {
-    if (!statSync(path).isFile()) return 'refused'
-    accessSync(path, constants.X_OK)
-    return 'program'
-  } catch (cause) {
-    return codeOf(cause) === 'EACCES' ? 'refused' : 'missing'
-  }
+export function findProgram(name: string, { env, cwd }: Shell['os']): string {
+  const found = Bun.which(name, { PATH: env.PATH ?? env.Path ?? '/usr/bin:/bin', cwd })
+  if (found !== null) return found
+  throw new ProgramFailure(name.includes('/') && existsSync(name) ? NOT_EXECUTABLE : NOT_FOUND, name)
 }
 
 /** The tokens of other servers may be so short that they occur by chance. */

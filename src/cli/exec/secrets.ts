@@ -49,7 +49,7 @@ export async function checkLinks(
   const links = new Map<string, { link: string; isRequest: boolean; targets: Target[] }>()
   const read = createReadSource(call)
   for (const target of targets) {
-    const link = explained(target, () => read(target.source))
+    const link = await explained([target], async () => read(target.source))
     const { isRequest } = target.source
     const key = `${isRequest} ${link}`
     const known = links.get(key)
@@ -59,7 +59,7 @@ export async function checkLinks(
   const checked: CheckedLink[] = []
   for (const link of links.values()) {
     const passphrase = passphraseOf(link.targets, passphrases, call)
-    const found = await explainedLater(link.targets, () => checkLink(link, passphrase, call))
+    const found = await explained(link.targets, () => checkLink(link, passphrase, call))
     checked.push({ ...found, passphrase, targets: link.targets })
   }
   return checked
@@ -170,15 +170,7 @@ function checkBytes(target: Target, bytes: Uint8Array): Uint8Array {
   throw new CommandFailure('it is not text, so no variable can hold it: use --stdin or --file.')
 }
 
-function explained<T>(target: Target, act: () => T): T {
-  try {
-    return act()
-  } catch (cause) {
-    throw failureOf([target], cause)
-  }
-}
-
-async function explainedLater<T>(targets: readonly Target[], act: () => Promise<T>): Promise<T> {
+async function explained<T>(targets: readonly Target[], act: () => Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (cause) {

@@ -7,6 +7,7 @@ import { ClientFailure, RefusedFields } from '../../client/failure.ts'
 import { isSameServer, parseLinkOrToken } from '../../client/link.ts'
 import { readPages } from '../../client/own-pushes.ts'
 import type { UploadFile } from '../../client/upload.ts'
+import { readAgeKeys, requireKeys } from '../age-keys.ts'
 import { findUnopened } from '../commands/get.ts'
 import { openClipboard } from '../desktop/clipboard.ts'
 import { notify } from '../desktop/notification.ts'
@@ -33,7 +34,7 @@ export type ToolsOptions = {
 }
 
 /** The object behind a handle. */
-type Handled = { kind: 'push' | 'request'; urlToken: string }
+type Handled = { kind: 'push' | 'request'; urlToken: string; linkKey?: string | null }
 
 type ToolName = keyof typeof DESCRIPTIONS
 
@@ -138,6 +139,9 @@ export function createTools({
     if (recipe === undefined) throw new CommandFailure('There is no such recipe in the configuration.')
     const linked = tokenOf(given, recipe)
     const path = findProgram(recipe.argv[0] ?? '', shell.os)
+    const keys = await readAgeKeys({ linkKey: linked.linkKey ?? null })
+    if (linked.kind === 'push')
+      await requireKeys({ client, urlToken: linked.urlToken }, keys, { isKeyInLink: keys !== null })
     const urlToken = linked.kind === 'push' ? linked.urlToken : await answerOf(linked.urlToken)
     let isSpent = false
     const onSpent = () => {
@@ -145,7 +149,7 @@ export function createTools({
     }
     try {
       using folder = createMemoryFolder(shell.os, { allowDisk: false })
-      const secret = await openContent({ client, urlToken, passphrase: null, keys: null, folder, onSpent })
+      const secret = await openContent({ client, urlToken, passphrase: null, keys, folder, onSpent })
       requireUsable(secret, recipe)
       return await runRecipe({ recipe, path, secret, tokens: [linked.urlToken, urlToken], shell })
     } catch (cause) {
@@ -169,9 +173,7 @@ export function createTools({
       isSameServer(parsed.server, server)
     if (!isOurs || parsed.isRequest)
       throw new CommandFailure('This is no secret link of the configured server.')
-    if (parsed.fragment !== null)
-      throw new CommandFailure('The link holds a key, which no model should see: a person can open it.')
-    return { kind: 'push', urlToken: parsed.urlToken }
+    return { kind: 'push', urlToken: parsed.urlToken, linkKey: parsed.fragment }
   }
 
   async function answerOf(request: string): Promise<string> {

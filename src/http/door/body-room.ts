@@ -1,6 +1,7 @@
 // Limits the memory for bodies and large answers, in all and per client. Otherwise a few hundred connections
 // that send large bodies slowly, or do not read large answers, would exhaust the memory of the machine.
 
+import { LOOPBACK } from '../../domain/client.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -27,6 +28,8 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
   const heldBy = new Map<string, number>()
   const holders = new Set<Exchange>()
   let total = 0
+  /** The part of the total that requests of --receive-listen hold: at most half. */
+  let outside = 0
   let lastTurn = Promise.resolve()
 
   /**
@@ -63,21 +66,24 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
     const after = exchange.heldBytes + bytes
     const more = counted(after) - counted(exchange.heldBytes)
     if (more > 0) {
-      const client = clientOf(exchange.clientAddress)
+      const client = clientIn(exchange)
       if (client !== null && (heldBy.get(client) ?? 0) + more > clientBytes) throw overloaded()
       while (total + more > room) endSlowerThan(speed)
-      add(client, more)
+      while (exchange.isOutside && outside + more > totalBytes / 2)
+        endSlowerThan(speed, ({ isOutside }) => isOutside)
+      add(exchange, more)
       holders.add(exchange)
     }
     exchange.heldBytes = after
   }
 
   /** Ends the body that arrives most slowly. Throws `overloaded` if none is slower than this speed. */
-  function endSlowerThan(speed: number): void {
+  function endSlowerThan(speed: number, mayEnd = (_: Exchange) => true): void {
     let slowest = { speed, exchange: null as Exchange | null }
     for (const exchange of holders) {
       const own = speedOf(exchange)
-      if (exchange.endBody !== null && own < slowest.speed) slowest = { speed: own, exchange }
+      if (exchange.endBody !== null && mayEnd(exchange) && own < slowest.speed)
+        slowest = { speed: own, exchange }
     }
     if (slowest.exchange === null) throw overloaded()
     giveBack(slowest.exchange)
@@ -96,7 +102,7 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
     giveBack(exchange)
     exchange.heldBytes = bytes
     holders.add(exchange)
-    add(clientOf(exchange.clientAddress), counted(bytes))
+    add(exchange, counted(bytes))
   }
 
   /** Frees the room of the exchange. Idempotent. */
@@ -104,11 +110,17 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
     const bytes = counted(exchange.heldBytes)
     exchange.heldBytes = 0
     holders.delete(exchange)
-    if (bytes > 0) add(clientOf(exchange.clientAddress), -bytes)
+    if (bytes > 0) add(exchange, -bytes)
   }
 
-  function add(client: string | null, bytes: number): void {
+  function clientIn({ clientAddress, isOutside }: Exchange): string | null {
+    return clientOf(clientAddress) ?? (isOutside ? LOOPBACK : null)
+  }
+
+  function add(exchange: Exchange, bytes: number): void {
+    const client = clientIn(exchange)
     total += bytes
+    if (exchange.isOutside) outside += bytes
     if (client === null) return
     const now = (heldBy.get(client) ?? 0) + bytes
     if (now === 0) heldBy.delete(client)

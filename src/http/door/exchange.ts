@@ -15,6 +15,10 @@ export type Exchange = {
   route: string
   /** The start of every absolute link, without a trailing slash. */
   baseUrl: string
+  /** The start of links for recipients: --receive-url, or else the same. */
+  linkBase: string
+  /** Whether the request came by --receive-listen, which ignores sessions and API tokens. */
+  isOutside: boolean
   /** The host that the client asked for: from the Host header, or from a trusted proxy. */
   host: string | null
   /**

@@ -14,6 +14,24 @@ export type RequestAddress = { scheme: 'http' | 'https' | null; host: string | n
 
 export type HostRules = ReturnType<typeof createHostRules>
 
+/** Rules that know one URL, that of --receive-url: no loopback, local or other name. */
+export function createStrictHostRules(url: string): HostRules {
+  const { protocol, hostname, origin, pathname } = new URL(url)
+  const basePath = pathname.replace(/(?<!\/)\/+$/, '')
+  return {
+    check: (host) => {
+      const name = host === null ? null : nameOf(host)
+      if (name === hostname) return
+      const flags = `--receive-url ${protocol}//${host}${basePath}`
+      const details = name === null ? {} : { host: { name, flags } }
+      throw new DomainError('unknown_host', STRICT_REFUSAL, details)
+    },
+    baseUrlFor: () => url,
+    isOwnOrigin: (asked) => spellingsOf(origin).includes(asked),
+    basePath,
+  }
+}
+
 export type HostRulesOptions = {
   baseUrl: string | null
   /** --host: the name or address to listen on. */
@@ -149,6 +167,7 @@ export function refuseHost(host: string | null, asker: RefusedAsker): DomainErro
 }
 
 const REFUSAL = 'This server does not answer to that host name. Start it with --base-url to name its address.'
+const STRICT_REFUSAL = 'This server answers to the name in --receive-url alone.'
 const PROXY_HINT = ' (and with --trusted-proxy ADDRESS if a reverse proxy forwards to it)'
 /** Returns the scheme for the text of the refusal, so it may trust an undeclared proxy. */
 function schemeOf({ scheme, request }: Asker): 'http' | 'https' {

@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import { DomainError } from '../../domain/errors.ts'
 import { codeOf } from '../../domain/system-errors.ts'
+import { answerText } from '../answers.ts'
 import { UNIX_PEER } from './client-address.ts'
 import { createListeningSocket, type Gate, type Socket } from './listening-socket.ts'
 import type { Handle } from './server.ts'
@@ -77,6 +78,10 @@ export type ListenOptions = {
   /** The certificate and its key; null for plain HTTP. */
   tls: PemKeyPair | null
   listAddresses: Network['listAddresses']
+  /** Requests at once, of which later ones get 503; no limit without it. */
+  maxRequests?: number
+  /** The flag that names the port, for errors; by default that of the main listener. */
+  flag?: string
 }
 
 type ListeningSocket = ReturnType<typeof createListeningSocket<PemKeyPair | null>>
@@ -123,6 +128,7 @@ function bindOnce(options: ListenOptions): ListeningSocket[] {
         syscall: 'listen',
         address,
         port: options.port,
+        ...(options.flag && { flag: options.flag }),
       })
     }
   }
@@ -194,15 +200,23 @@ function serve(options: ListenOptions, { hostname, port, tls, gate }: ServeAt): 
 
 /** Makes what a socket calls for each request. Every answer leaves by the gate. */
 function createFetch(
-  { handle, shed }: ListenOptions,
+  { handle, shed, maxRequests = Number.POSITIVE_INFINITY }: ListenOptions,
   { isUnix, gate }: Pick<ServeAt, 'gate'> & { isUnix: boolean },
 ) {
   return (request: Request, socket: Bun.Server<undefined>): Response | Promise<Response> => {
     // Bun's own idle timeout would end a connection that sends less than 16 KiB/s.
     const stayOpen = () => socket.timeout(request, IDLE_SECONDS)
+    if (socket.pendingRequests > maxRequests) return gate.pass(refuseCrowd())
     const refusal = shed(request)
     if (refusal !== null) return gate.pass(refusal)
     const peer = isUnix ? UNIX_PEER : (socket.requestIP(request)?.address ?? '')
     return handle(request, peer, stayOpen).then(gate.pass)
   }
+}
+
+function refuseCrowd(): Response {
+  return answerText(503, 'The server is busy; try again in a moment.', {
+    'retry-after': '1',
+    connection: 'close',
+  })
 }

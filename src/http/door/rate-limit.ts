@@ -3,7 +3,7 @@
 
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
-import type { ClientOf } from '../../domain/client.ts'
+import { type ClientOf, countingLoopback } from '../../domain/client.ts'
 import { tooMany } from '../../domain/errors.ts'
 
 export type RateLimit = { requests: number; seconds: number }
@@ -19,7 +19,7 @@ export type LimitRate = (address: string) => Promise<void> | null
  * run beside the server.
  */
 export function createLimitOtherSites(limit: RateLimit, clientOf: ClientOf): LimitRate {
-  return createLimitRate(limit, (address) => clientOf(address) ?? 'loopback')
+  return createLimitRate(limit, countingLoopback(clientOf))
 }
 
 /** Limits per node: nodes do not share counts. */

@@ -43,13 +43,19 @@ export function routesOf<Urls extends Record<keyof Urls, Endpoint>>(
   return (Object.keys(urls) as (keyof Urls)[]).flatMap(routeOf)
 }
 
-export type RouterOptions = { routes: readonly Route[]; presentError: PresentError }
+export type RouterOptions = {
+  routes: readonly Route[]
+  /** The only URLs that exist here. All else is 404, wrong methods too. Without it, all routes exist. */
+  only?: readonly Endpoint[] | undefined
+  presentError: PresentError
+}
 
 /** Finds the route for `exchange.path` and answers with it. */
 export type AnswerRoute = (exchange: Exchange) => Answer
 
 /** Makes a router that serves HEAD beside GET, and answers 405 for methods that a known path lacks. */
-export function createRouter({ routes, presentError }: RouterOptions): AnswerRoute {
+export function createRouter({ routes, only, presentError }: RouterOptions): AnswerRoute {
+  const known = only && new Set(only.map(nameOf))
   // Elysia hands its handlers only the request, so its exchange is looked up here.
   const exchanges = new WeakMap<Request, Exchange>()
 
@@ -69,8 +75,11 @@ export function createRouter({ routes, presentError }: RouterOptions): AnswerRou
     const { method, path } = url
     // Elysia reads the source of a handler and prepares only the parts of the context that its parameters
     // name.
+    const isHidden = known?.has(nameOf(url)) === false
     const handler = ({ request, params }: { request: Request; params?: Record<string, string> }) => {
       const exchange = exchangeOf(request)
+      // Hidden routes stay in the table, or a known pattern would match their paths: /f/new is no older link.
+      if (isHidden) throw notFound()
       exchange.route = path
       const respond = exchange.isHead ? head : answer
       return respond({ exchange, params: params ?? {} })
@@ -79,6 +88,7 @@ export function createRouter({ routes, presentError }: RouterOptions): AnswerRou
   }
   for (const [path, allow] of allowedMethods(routes)) {
     const refuse = ({ request }: { request: Request }) => {
+      if (known !== undefined) throw notFound()
       exchangeOf(request).route = path
       throw new DomainError('wrong_method', `This path knows ${allow}.`, { allow })
     }
@@ -91,6 +101,8 @@ export function createRouter({ routes, presentError }: RouterOptions): AnswerRou
     return app.fetch(request)
   }
 }
+
+const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`
 
 /**
  * Returns a request with the canonical path, and GET for HEAD: Elysia's own HEAD reads the whole body to

@@ -25,6 +25,12 @@ export type LogRequest = (line: {
   requestId: string
 }) => void
 
+/** Answers with `answer`, and sees what comes of it. */
+export type Observe = (
+  exchange: Exchange,
+  answer: (exchange: Exchange) => Promise<Response>,
+) => Promise<Response>
+
 export type FrontDoorOptions = {
   answerRoute: AnswerRoute
   readForwarded: ReadForwarded
@@ -37,8 +43,14 @@ export type FrontDoorOptions = {
   secure: Secure
   newRequestId: () => string
   logRequest: LogRequest
+  /** Answers on behalf of the door, for --audit-log; not at all without it. */
+  observe?: Observe | undefined
   /** Whether TLS ends in this process. */
   isTls: boolean
+  /** The value of --receive-url; null without it. */
+  receiveUrl: string | null
+  /** Whether this is the door of --receive-listen. */
+  isOutside: boolean
 }
 
 /** Answers one request. `peer`: the address of its socket; `stayOpen` extends its idle timeout. */
@@ -55,11 +67,14 @@ async function headersAlone(response: Response): Promise<Response> {
 
 export function createFrontDoor(options: FrontDoorOptions): Handle {
   const { answerRoute, readForwarded, hostRules, cors, limitRate, limitOtherSites } = options
-  const { bodyRoom, presentError, secure, newRequestId, logRequest, isTls } = options
+  const { bodyRoom, presentError, secure, newRequestId, logRequest, isTls, receiveUrl, isOutside, observe } =
+    options
   const refusalOfSite = createRefusalOfSite({
     isOwnOrigin: hostRules.isOwnOrigin,
     isListed: cors.isListed,
   })
+
+  const isExempt = (path: string) => !isOutside && EXEMPT_PATHS.has(path)
 
   /**
    * Throws for another site, for too many requests and for a foreign Host. Returns a promise only if it must
@@ -71,13 +86,13 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     if (refusal !== null) return refuse(refusal, exchange)
     const preflight = cors.answerPreflight(request, path)
     if (preflight !== null) return preflight
-    const limited = EXEMPT_PATHS.has(path) ? null : limitRate(clientAddress)
+    const limited = isExempt(path) ? null : limitRate(clientAddress)
     return limited === null ? answerByRoute(exchange) : limited.then(() => answerByRoute(exchange))
   }
 
   /** Counts against a separate limit, so that other sites cannot use up that of the person at the browser. */
   async function refuse(refusal: DomainError, { path, clientAddress }: Exchange): Promise<never> {
-    if (!EXEMPT_PATHS.has(path)) await limitOtherSites(clientAddress)
+    if (!isExempt(path)) await limitOtherSites(clientAddress)
     throw refusal
   }
 
@@ -94,13 +109,16 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     const forwarded = readForwarded(peer, headers)
     const scheme = forwarded.scheme ?? (isTls ? 'https' : null)
     const host = readHost(forwarded.host ?? headers.get('host'))
+    const baseUrl = hostRules.baseUrlFor({ scheme, host })
     const exchange: Exchange = {
       request,
       path: canonicalPath(pathOf(request.url), hostRules.basePath),
       isHead: request.method === 'HEAD',
       requestId: newRequestId(),
       route: '-',
-      baseUrl: hostRules.baseUrlFor({ scheme, host }),
+      baseUrl,
+      linkBase: receiveUrl ?? baseUrl,
+      isOutside,
       host,
       scheme,
       clientAddress: forwarded.address,
@@ -115,14 +133,19 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     return exchange
   }
 
+  async function answer(exchange: Exchange): Promise<Response> {
+    try {
+      return await answerOrThrow(exchange)
+    } catch (cause) {
+      return presentError(cause, exchange)
+    }
+  }
+
+  const answering = observe === undefined ? answer : (exchange: Exchange) => observe(exchange, answer)
+
   return async (request, peer, stayOpen = () => undefined) => {
     const exchange = open(request, peer, stayOpen)
-    let response: Response
-    try {
-      response = await answerOrThrow(exchange)
-    } catch (cause) {
-      response = await presentError(cause, exchange)
-    }
+    let response = await answering(exchange)
     if (exchange.isHead) response = await headersAlone(response)
     // Large answers hold their room until the client has received them.
     if (bodyRoom.isHeldBy(exchange)) response = await sendInPieces(response, { exchange, bodyRoom })

@@ -1,9 +1,9 @@
 // Reads the body of a request, within a size limit and a deadline.
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DomainError, type SizeLimit } from '../../domain/errors.ts'
 import { type BodyRoom, FREE_BYTES, overloaded } from '../door/body-room.ts'
 import { type Exchange, requireOpen } from '../door/exchange.ts'
+import { createTurns } from '../door/turns.ts'
 
 export type BodyLimits = {
   /** Maximum size of a body that is held in memory. */
@@ -26,6 +26,8 @@ export type BodyLimits = {
 const KIB = 1024
 const TIMEOUT_MS = 60_000
 const MIN_BYTES_PER_SECOND = 4096
+/** Resolves in the next turn of the event loop. Shared, so that the bodies of one turn continue in a row. */
+const nextTurn = createTurns()
 /**
  * Smaller chunks are read at most one per turn of the event loop, because Bun joins those that arrive
  * meanwhile.

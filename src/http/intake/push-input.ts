@@ -68,6 +68,10 @@ export function createPushTable(limits: PushLimits) {
       default: limits.retrievalStep,
       description: 'Ask for a confirmation before retrieving.',
     }),
+    code_required: boolean({
+      description:
+        'Ask on the page for a code of two digits, which the answer tells. Stops programs that press buttons.',
+    }),
     passphrase: textOfBytes({
       maxLength: MAX_PASSPHRASE_BYTES,
       description: `Needed to retrieve; at most ${MAX_PASSPHRASE_BYTES} bytes of UTF-8.`,
@@ -159,6 +163,7 @@ export function createParsePush(limits: PushLimits) {
       deletableByViewer:
         fields.read('deletable_by_viewer') ?? (kind === 'url' ? null : limits.deletableByViewer),
       retrievalStep: fields.read('retrieval_step') ?? limits.retrievalStep,
+      codeRequired: fields.read('code_required') ?? false,
       showsSender: form.showsSender === true && limits.showSender && viewer.account !== null,
       mail: readMail(fields, { wire, viewer, limits }),
     }

@@ -1,4 +1,4 @@
-// The tabs of an account's pages: account, tokens, message, webhooks.
+// The tabs of an account's pages: account, tokens, message, notices.
 
 import { PAGES } from '../../http/urls.ts'
 import type { Member } from '../frame/guest.ts'
@@ -8,12 +8,12 @@ const TABS = [
   ['account', 'nav_account'],
   ['tokens', 'tokens_title'],
   ['message', 'created_message'],
-  ['webhooks', 'webhooks_title'],
+  ['notices', 'notices_title'],
 ] as const
 
 /** `current` is the current tab; null on a page below a tab. */
 export function AccountTabs({ guest, current }: { guest: Member; current: (typeof TABS)[number][0] | null }) {
-  const tabs = TABS.filter(([page]) => page !== 'webhooks' || guest.hasWebhooks).map(([page, title]) => ({
+  const tabs = TABS.filter(([page]) => page !== 'notices' || guest.hasNotices).map(([page, title]) => ({
     href: guest.href(PAGES[page].href()),
     text: guest.say(title),
     isShown: page === current,

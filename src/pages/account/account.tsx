@@ -1,4 +1,4 @@
-// The page of the signed-in account: second factor, mail, sessions, age key, password and the export.
+// The page of the signed-in account: second factor, sessions, age key, password and the export.
 
 import type { Sessions } from '../../accounts/sessions.ts'
 import type { TwoFactor } from '../../accounts/two-factor.ts'
@@ -16,9 +16,9 @@ import { Card, Chip, Moment, Notice } from '../frame/parts.tsx'
 import { ButtonForm, PostForm } from '../frame/post-form.tsx'
 import { programOf } from '../frame/programs.ts'
 import { RecipientInput } from '../frame/push-fields.tsx'
+import { OwnKey, type SealingScripts } from '../frame/sealing.tsx'
 import { CodeInput, NewPasswordInput, PasswordInput, UserName } from './account-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
-import { createMailPages, type MailPageOptions } from './mail.tsx'
 import { ProviderCard, type ShownProvider } from './provider-link.tsx'
 
 export type AccountPageOptions = {
@@ -26,8 +26,9 @@ export type AccountPageOptions = {
   sessions: Sessions
   twoFactor: TwoFactor
   requests: Pick<Requests, 'findRecipient' | 'keepRecipient'>
+  sealingScripts: SealingScripts
   provider: ShownProvider | null
-} & MailPageOptions
+}
 
 /** The notice for each value of `done` in the URL. */
 const DONE: Partial<Record<string, WordKey>> = {
@@ -47,8 +48,7 @@ type AccountPageState = {
 }
 
 export function createAccountPages(options: AccountPageOptions) {
-  const { answer, sessions, twoFactor, requests, provider } = options
-  const mail = createMailPages(options)
+  const { answer, sessions, twoFactor, requests, sealingScripts: scripts, provider } = options
 
   async function show(guest: Member, state: AccountPageState = {}): Promise<Response> {
     const { say } = guest
@@ -71,12 +71,20 @@ export function createAccountPages(options: AccountPageOptions) {
           left={await twoFactor.countRecoveryCodes(guest.account)}
           asksCode={!sessions.isConfirmed(guest.session.session)}
         />
-        {await mail.section(guest)}
+        {guest.hasNotices && (
+          <Card id="notices" title={say('notices_title')}>
+            <p>{say('notices_lead')}</p>
+            <a class="button quiet" href={guest.href(PAGES.notices.href())}>
+              {say('notices_choose')}
+            </a>
+          </Card>
+        )}
         <SessionList guest={guest} listed={await sessions.listSessions(guest.account)} />
         <AgeKeySection
           guest={guest}
           kept={await requests.findRecipient(guest.account)}
           refused={state.refusedKey ?? null}
+          scripts={scripts}
         />
         {guest.account.hasPassword && <PasswordForm guest={guest} state={state} />}
         {provider && (
@@ -123,7 +131,6 @@ export function createAccountPages(options: AccountPageOptions) {
 
   return {
     ...{ show: (guest: Member) => show(guest), showAgain: show, changePassword, keepRecipient, endSession },
-    ...{ keepMailWishes: mail.keep, testMail: mail.test },
   }
 }
 
@@ -214,9 +221,14 @@ function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
   )
 }
 
-type SectionProps = { guest: Member; kept: string | null; refused: RefusedForm | null }
+type SectionProps = {
+  guest: Member
+  kept: string | null
+  refused: RefusedForm | null
+  scripts: SealingScripts
+}
 
-function AgeKeySection({ guest, kept, refused }: SectionProps) {
+function AgeKeySection({ guest, kept, refused, scripts }: SectionProps) {
   const { words, say } = guest
   const { texts, field } = readFields(refused, words, { recipient: kept })
   return (
@@ -225,6 +237,11 @@ function AgeKeySection({ guest, kept, refused }: SectionProps) {
       <details open={kept !== null || refused !== null}>
         <summary>{say('key_use')}</summary>
         <Notice kind="low">{say('key_warning')}</Notice>
+        <OwnKey {...{ scripts, words, recipient: null }}>
+          <button type="button" data-makes-key>
+            {say('key_make')}
+          </button>
+        </OwnKey>
         <PostForm guest={guest} action={PAGES.keepRecipient.href()} look="narrow">
           <RefusedFields problems={texts} words={words} />
           <RecipientInput {...field('recipient')} label={say('key_field')} hint={say('key_field_hint')} />

@@ -1,12 +1,13 @@
-// The page where an account edits its own message for secret links, with a preview.
+// The page where an account edits its own messages, for secret links and for requests, with a preview.
 
-import type { AccountPreferences } from '../../accounts/preferences.ts'
+import type { AccountPreferences, MessageUse } from '../../accounts/preferences.ts'
 import { fillMessage, MAX_MESSAGE_CHARACTERS } from '../../domain/message-template.ts'
 import { DAY, type Now } from '../../domain/time.ts'
-import { PAGES, secretLink } from '../../http/urls.ts'
+import { PAGES, requestLink, secretLink } from '../../http/urls.ts'
 import { type FieldOf, maxLengthOf, readFields, TextArea } from '../frame/fields.tsx'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member } from '../frame/guest.ts'
+import { Tabs } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
@@ -21,8 +22,10 @@ const EXAMPLE = { push: { retrievalStep: true }, urlToken: 'k3m9qx2vwd7t0e5s8hnb
 export function createMessagePages({ answer, preferences, now }: MessagePageOptions) {
   async function show(guest: Member, refused: RefusedForm | null = null): Promise<Response> {
     const { words, query } = guest
-    const kept = await preferences.findTemplate(guest.account)
-    const { field } = readFields(refused, words, { message: kept ?? standardTemplate(words) })
+    const use = useOf(refused?.form.text('for') ?? query.get('for'))
+    const kept = await preferences.findTemplate(guest.account, use)
+    const standard = standardTemplate(words, STANDARD[use])
+    const { field } = readFields(refused, words, { message: kept ?? standard })
     const message = field('message')
     const title = words.say('message_title')
     const content = (
@@ -30,14 +33,15 @@ export function createMessagePages({ answer, preferences, now }: MessagePageOpti
         <h1>{title}</h1>
         <p class="lead">{words.say('message_lead')}</p>
         <AccountTabs guest={guest} current="message" />
+        <Tabs label={title} tabs={usesOf(guest, use)} />
         {query.get('done') === 'saved' && <Notice kind="good">{words.say('message_saved')}</Notice>}
-        <TemplateForm guest={guest} field={message} />
-        <Preview guest={guest} template={message.value} now={now()} />
+        <TemplateForm guest={guest} field={message} use={use} />
+        <Preview guest={guest} template={message.value} use={use} now={now()} />
         {kept !== null && (
           <ButtonForm
             guest={guest}
             action={PAGES.keepMessage.href()}
-            hidden={{ message: '' }}
+            hidden={{ message: '', for: use }}
             label={words.say('message_standard')}
           />
         )}
@@ -47,25 +51,45 @@ export function createMessagePages({ answer, preferences, now }: MessagePageOpti
   }
 
   async function keep(guest: Member, form: Form): Promise<Response> {
+    const use = useOf(form.text('for'))
     try {
-      await preferences.keepTemplate(guest.account, form.text('message'))
+      await preferences.keepTemplate(guest.account, form.text('message'), use)
     } catch (cause) {
       return show(guest, { form, problems: problemsIn(cause) })
     }
-    return leadTo(guest, `${PAGES.message.href()}?done=saved`)
+    return leadTo(guest, `${hrefOf(use)}${use === 'ask' ? '&' : '?'}done=saved`)
   }
 
   return { show: (guest: Member) => show(guest), keep }
 }
 
-function TemplateForm({ guest, field }: { guest: Member; field: ReturnType<FieldOf> }) {
+const STANDARD = { share: 'message', ask: 'request_message' } as const
+
+function useOf(given: string | null): MessageUse {
+  return given === 'ask' ? 'ask' : 'share'
+}
+
+function hrefOf(use: MessageUse): string {
+  return use === 'ask' ? `${PAGES.message.href()}?for=ask` : PAGES.message.href()
+}
+
+function usesOf({ href, say }: Member, shown: MessageUse) {
+  const text = { share: say('nav_create'), ask: say('nav_requests') }
+  return (['share', 'ask'] as const).map((use) => ({
+    ...{ href: href(hrefOf(use)), text: text[use], isShown: use === shown },
+  }))
+}
+
+type TemplateProps = { guest: Member; field: ReturnType<FieldOf>; use: MessageUse }
+
+function TemplateForm({ guest, field, use }: TemplateProps) {
   const { say } = guest
   return (
-    <PostForm guest={guest} action={PAGES.keepMessage.href()}>
+    <PostForm guest={guest} action={PAGES.keepMessage.href()} hidden={{ for: use }}>
       <TextArea
         {...field}
         label={say('message_field')}
-        hint={say('message_places')}
+        hint={say(use === 'ask' ? 'message_places_ask' : 'message_places')}
         attributes={{
           ...{ rows: 8, required: true, maxlength: maxLengthOf(MAX_MESSAGE_CHARACTERS) },
           autocomplete: 'off',
@@ -76,14 +100,19 @@ function TemplateForm({ guest, field }: { guest: Member; field: ReturnType<Field
   )
 }
 
+type PreviewProps = { guest: Member; template: string; use: MessageUse; now: number }
+
 /** Updated by a script on every keystroke. */
-function Preview({ guest, template, now }: { guest: Member; template: string; now: number }) {
+function Preview({ guest, template, use, now }: PreviewProps) {
   const { words, exchange } = guest
   const facts = {
-    link: secretLink(EXAMPLE, exchange.baseUrl),
+    link:
+      use === 'ask'
+        ? requestLink(EXAMPLE.urlToken, exchange.linkBase)
+        : secretLink(EXAMPLE, exchange.linkBase),
     expires: words.moment(now + 7 * DAY),
     views: words.say('views', { n: 5 }),
-    name: 'Anna',
+    name: use === 'ask' ? '' : 'Anna',
   }
   return (
     <section aria-labelledby="preview-title">

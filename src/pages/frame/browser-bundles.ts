@@ -7,7 +7,7 @@ import { wordlist } from '@scure/bip39/wordlists/english.js'
 
 /** The files of the style sheet, in cascade order: later ones may override earlier ones. */
 const STYLES = `tokens base header forms buttons parts tables
-  create created receive revealed lists push account admin docs print`
+  create created receive revealed sealed lists push account admin docs print`
 
 export function joinStyles(): string {
   const files = STYLES.split(/\s+/).map((name) => join(import.meta.dir, 'styles', `${name}.css`))

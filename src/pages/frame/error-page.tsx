@@ -51,6 +51,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
     const { status, code, headers, isInDoubt, host } = refusal
     const guest = await guestOf(exchange, refusal)
     const { say } = guest
+    const isForRecipients = exchange.isOutside || isGivenPath(path)
     const look = lookOf(code)
     const title = say(look.title)
     const content = (
@@ -67,7 +68,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
             </pre>
           </>
         )}
-        {code === 'not_found' && !isGivenPath(path) && (
+        {code === 'not_found' && !isForRecipients && (
           <p class="actions">
             <a class="button quiet" href={guest.href(PAGES.create.href())}>
               {say('error_home')}
@@ -84,7 +85,7 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
     )
     // Recipients get a plain page. So do clients of a refused host name, because every link there would be
     // refused too.
-    const frame = isGivenPath(path) || code === 'unknown_host' ? 'plain' : 'branded'
+    const frame = isForRecipients || code === 'unknown_host' ? 'plain' : 'branded'
     return options.answer(content, {
       guest,
       title,

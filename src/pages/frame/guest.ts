@@ -57,7 +57,7 @@ export type Guest = {
   basePath: string
   brand: Brand
   /** Whether the operator allows hosts for webhooks. */
-  hasWebhooks: boolean
+  hasNotices: boolean
   /** Returns what to use instead of localhost; null if links work on other machines. */
   findElsewhere(): Elsewhere | null
   /** The cookie that remembers the requested language; null if the address requests no supported language. */
@@ -76,7 +76,7 @@ export type GuestOptions = {
   basePath: string
   /** Returns the current brand. Administrators can change it. */
   readBrand: () => Brand
-  hasWebhooks: boolean
+  hasNotices: boolean
   findElsewhere: FindElsewhere
   onError: (cause: unknown) => void
 }
@@ -84,10 +84,11 @@ export type GuestOptions = {
 export type GetGuest = ReturnType<typeof createGetGuest>
 
 export function createGetGuest(options: GuestOptions) {
-  const { findSession, countUnseen, basePath, readBrand, hasWebhooks, findElsewhere, onError } = options
+  const { findSession, countUnseen, basePath, readBrand, hasNotices, findElsewhere, onError } = options
 
   /** Returns a guest; a promise only if the browser sent a session. */
   function getGuest(exchange: Exchange): Guest | Promise<Guest> {
+    if (exchange.isOutside) return describe(exchange, null)
     const sessionToken = cookieIn({ exchange, basePath }, 'session')
     if (sessionToken === null) return describe(exchange, null)
     return findMember(exchange, sessionToken)
@@ -121,8 +122,8 @@ export function createGetGuest(options: GuestOptions) {
       path: publicPath(exchange.path),
       basePath,
       brand: readBrand(),
-      hasWebhooks,
-      findElsewhere: () => findElsewhere(exchange),
+      hasNotices,
+      findElsewhere: () => (exchange.isOutside ? null : findElsewhere(exchange)),
       languageCookie: isAsked ? cookieOf(place, { name: 'language', value: language }) : null,
     }
   }
@@ -130,7 +131,7 @@ export function createGetGuest(options: GuestOptions) {
   /** Returns a guest without looking up a session, so it cannot fail. */
   getGuest.stranger = (exchange: Exchange): Guest => ({
     ...describe(exchange, null),
-    isUnknown: cookieIn({ exchange, basePath }, 'session') !== null,
+    isUnknown: !exchange.isOutside && cookieIn({ exchange, basePath }, 'session') !== null,
   })
   return getGuest
 }

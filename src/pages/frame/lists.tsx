@@ -24,12 +24,17 @@ export function Facts({ of, look }: { of: readonly (Fact | false | null)[]; look
   )
 }
 
-type TableProps = { heads: readonly string[]; rows: readonly (readonly Children[])[]; isCode?: boolean }
+type TableProps = {
+  heads: readonly string[]
+  rows: readonly (readonly Children[])[]
+  isCode?: boolean
+  look?: string
+}
 
 /** A table. The first cell of a row is its heading. On phones each row becomes a list with labelled cells. */
-export function Table({ heads, rows, isCode = false }: TableProps) {
+export function Table({ heads, rows, isCode = false, look }: TableProps) {
   return (
-    <table class="stacks" dir={isCode ? 'ltr' : undefined}>
+    <table class={look === undefined ? 'stacks' : `stacks ${look}`} dir={isCode ? 'ltr' : undefined}>
       <thead>
         <tr>
           {heads.map((head) => (

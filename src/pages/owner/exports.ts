@@ -16,16 +16,16 @@ export type ExportOptions = { pushes: Pick<Pushes, 'openLog' | 'readAllOf'>; now
 const TYPES: Record<ExportFormat, string> = { json: 'application/json', csv: 'text/csv; charset=utf-8' }
 
 export function createExports({ pushes, now }: ExportOptions) {
-  async function* readAll(account: Account, baseUrl: string): AsyncGenerator<PushWithLogs> {
+  async function* readAll(account: Account, linkBase: string): AsyncGenerator<PushWithLogs> {
     for await (const { log, ...push } of pushes.readAllOf(account))
-      yield { push: presentListed(push, { baseUrl, now: now() }), logs: log?.map(presentEntry) ?? null }
+      yield { push: presentListed(push, { linkBase, now: now() }), logs: log?.map(presentEntry) ?? null }
   }
 
   /** Does the same as `oncebox export`, for an owner without a command line. */
   const saveList =
     (format: ExportFormat) =>
-    ({ account, exchange: { baseUrl: server } }: Member): Promise<Response> => {
-      const exported = { server, at: formatTime(now()), pushes: readAll(account, server) }
+    ({ account, exchange: { baseUrl: server, linkBase } }: Member): Promise<Response> => {
+      const exported = { server, at: formatTime(now()), pushes: readAll(account, linkBase) }
       return attach(writeList(format, exported), { format, name: 'oncebox-list' })
     }
 

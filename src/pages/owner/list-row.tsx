@@ -10,6 +10,7 @@ import type { Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import { Openings } from '../frame/openings.tsx'
 import { Chip, CopyButton, KIND_ICONS, nameForOwner, sayWhen } from '../frame/parts.tsx'
+import { sealedKey } from '../frame/sealing.tsx'
 import { Arrival } from './received-view.tsx'
 
 /** Characters of a note in a row. The page of the push shows the whole note. */
@@ -24,7 +25,7 @@ export function ListRow({ guest, listed, now }: Props) {
   const isLive = !isExpired(push, now)
   const isReceived = listed.request !== null
   return (
-    <li class={isUnseen ? 'unseen-views' : undefined}>
+    <li>
       <label class="check">
         <input
           type="checkbox"
@@ -62,14 +63,25 @@ export function ListRow({ guest, listed, now }: Props) {
         <p class="hint">
           {push.files > 0 && `${say('row_files', { n: push.files })} · `}
           {fileBytes > 0 && `${words.bytes(fileBytes)} · `}
+          {sealedText(listed, words)}
           {sayWhen(isReceived ? 'row_received' : 'row_created', push.createdAt, { words, now })}
         </p>
       </div>
       {isLive &&
-        (isReceived ? <ReadButton {...{ guest, urlToken, title }} /> : <CopyLink {...{ guest, listed }} />)}
+        (isReceived ? (
+          <ReadButton {...{ guest, urlToken, title }} />
+        ) : (
+          push.keyCheck === null && <CopyLink {...{ guest, listed }} />
+        ))}
       <Menu guest={guest} listed={listed} title={title} isLive={isLive} />
     </li>
   )
+}
+
+/** Returns who encrypted it, with a separator; '' for what the server reads. */
+function sealedText({ push, request }: OverviewPush, { say }: Words): string {
+  const key = sealedKey(push, request !== null)
+  return key === null ? '' : `${say(key)} · `
 }
 
 /** Opens an answer from its row; it sends the form of the list elsewhere. */
@@ -92,7 +104,7 @@ function CopyLink({ guest: { words, exchange }, listed }: { guest: Member; liste
   return (
     <CopyButton
       target=""
-      text={secretLink(listed, exchange.baseUrl)}
+      text={secretLink(listed, exchange.linkBase)}
       words={words}
       look="bare square"
       label={label}
@@ -104,6 +116,7 @@ const EXAMPLE: Push = {
   ...{ ...UNTOUCHED, views: 1, expireAfterViews: 5, expireAfterDays: 7, ownerId: null, kind: 'qr' as const },
   ...{ createdAt: 0, updatedAt: 0, expiresAt: 0, wrongTriesSince: 0, encryptedBy: null, keyCheck: null },
   ...{ deletableByViewer: true, retrievalStep: false, showsSender: false, passphraseRequired: false },
+  codeRequired: false,
 }
 
 /** The row of the example: it is no push and has no controls. */
@@ -119,6 +132,7 @@ export function ExampleRow({ words, now }: { words: Words; now: number }) {
       </span>
       <div class="what">
         <strong class="title">{words.say('pushes_example')}</strong>
+        <Chip tone="gone">{words.say('pushes_example_mark')}</Chip>
         <p class="hint">{sayWhen('row_created', now - HOUR, { words, now })}</p>
       </div>
     </li>

@@ -143,8 +143,8 @@ function MatchCount({ guest, overview }: Props) {
 
 function EmptyList({ guest, listQuery, overview: { damaged }, now, hasAny }: Props & { hasAny: boolean }) {
   if (damaged > 0) return null
-  const text = <p class="nothing">{guest.say(emptyText(listQuery))}</p>
-  return hasAny ? text : [text, <Example guest={guest} now={now} />]
+  if (hasAny) return <p class="nothing">{guest.say(emptyText(listQuery))}</p>
+  return <Example guest={guest} now={now} />
 }
 
 /** Shown before the first push: an example row and a link to the create page. */
@@ -152,6 +152,10 @@ function Example({ guest, now }: { guest: Member; now: number }) {
   const { say } = guest
   return (
     <div class="example">
+      <p class="emblem">
+        <Icon name="inbox" />
+      </p>
+      <p>{say('pushes_none')}</p>
       <p>{say('pushes_first')}</p>
       <div class="list" inert>
         <ul>

@@ -12,20 +12,25 @@ import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member, type Params, readPage } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { nameForOwner } from '../frame/parts.tsx'
-import { sealText } from '../receive/revealed.tsx'
+import type { SealingScripts } from '../frame/sealing.tsx'
+import { sealText, type View } from '../receive/revealed.tsx'
+import type { createShowForm } from '../share/create/create-page.tsx'
 import { createReadEditForm } from './edit-view.tsx'
 import { PushView } from './push-view.tsx'
 import type { ReadContent } from './received-view.tsx'
 
 export type PushPageOptions = {
+  showShared: ReturnType<typeof createShowForm>['showShared']
   answer: AnswerGuest
   pushes: Pick<Pushes, 'getOwned' | 'retrieve' | 'unlock' | 'expire' | 'edit' | 'markSeen'>
   shownTexts: PageSeals['shownTexts']
   limits: PushLimits
+  sealingScripts: SealingScripts
   now: Now
 }
 
-export function createPushPages({ answer, pushes, shownTexts, limits, now }: PushPageOptions) {
+export function createPushPages(options: PushPageOptions) {
+  const { answer, pushes, showShared, shownTexts, limits, sealingScripts: scripts, now } = options
   const readEditForm = createReadEditForm(limits)
 
   async function show(guest: Member, { url_token = '' }: Params): Promise<Response> {
@@ -33,17 +38,33 @@ export function createPushPages({ answer, pushes, shownTexts, limits, now }: Pus
     return answerPush(await noteLook(guest, owned), owned)
   }
 
-  /** Shows the content of an answer on its page. The owner's look does not count. */
+  /** Shows the content of an answer on its page. */
   async function read(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
-    const owned = await pushes.getOwned(url_token, guest.account)
+    return openAnswer(guest, url_token, async (view, reader) => {
+      const content = { view, sealedText: sealText(view, shownTexts), scripts }
+      return answerPush(reader, await pushes.getOwned(url_token, guest.account), { content })
+    })
+  }
+
+  /** Begins a new push of the owner with the text of an answer. Browsers cannot fill in files. */
+  async function passOn(guest: Member, _form: Form, { url_token = '' }: Params): Promise<Response> {
+    return openAnswer(guest, url_token, ({ payload }, reader) => {
+      const fields = { kind: payload === '' ? 'file' : 'text', payload }
+      return showShared(reader, { fields, files: [] }, null)
+    })
+  }
+
+  type UseAnswer = (view: View, reader: Member) => Promise<Response>
+
+  /** Opens an answer; its owner's look does not count. Redirects to the page of one that has ended. */
+  async function openAnswer(guest: Member, urlToken: string, use: UseAnswer): Promise<Response> {
+    const owned = await pushes.getOwned(urlToken, guest.account)
     if (owned.request === null) throw notFound()
     const { viewer, exchange } = guest
     const asking = { passphrase: null, viewer, ownLook: true, makeRoom: exchange.makeRoom }
-    const view = await pushes.retrieve(url_token, asking)
-    if (view.outcome !== 'view') return leadTo(guest, PAGES.push.href({ url_token }))
-    const reader = await noteLook(guest, owned)
-    const content = { view, sealedText: sealText(view, shownTexts) }
-    return answerPush(reader, await pushes.getOwned(url_token, guest.account), { content })
+    const view = await pushes.retrieve(urlToken, asking)
+    if (view.outcome !== 'view') return leadTo(guest, PAGES.push.href({ url_token: urlToken }))
+    return use(view, await noteLook(guest, owned))
   }
 
   /**
@@ -98,7 +119,7 @@ export function createPushPages({ answer, pushes, shownTexts, limits, now }: Pus
     return leadBack(guest, url_token, 'edited')
   }
 
-  return { show, read, expire, unlock, edit }
+  return { show, read, passOn, expire, unlock, edit }
 }
 
 /** Returns a page of the log, newest entries first. `listPage` counts pages from the oldest entry. */

@@ -24,9 +24,10 @@ import {
   sayWhen,
 } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
+import { sealedKey } from '../frame/sealing.tsx'
 import { EditForm } from './edit-view.tsx'
 import { Log } from './push-log.tsx'
-import { describeArrival, type ReadContent, Received } from './received-view.tsx'
+import { Answer, describeArrival, type ReadContent, ReadForm } from './received-view.tsx'
 
 type Props = {
   guest: Member
@@ -59,7 +60,7 @@ export function PushView(props: Props) {
       <ResultNotice {...props} />
       {owned.request !== null && <Request guest={guest} urlToken={owned.request} />}
       <State {...props} />
-      {owned.request !== null && <Received {...{ guest, owned, isLive }} content={props.read} />}
+      {props.read !== null && <Answer guest={guest} owned={owned} content={props.read} />}
       {push.lost && owned.request === null && (
         <Notice kind="plain">
           <p>{guest.say('push_lost')}</p>
@@ -94,8 +95,9 @@ function endsOf({ request }: PushDetails, isLive: boolean) {
   return request === null ? 'ownPush' : 'ownAnswer'
 }
 
-function State({ guest, owned: { push, request, readAt }, isLive, now }: Props) {
+function State({ guest, owned, isLive, read, now }: Props) {
   const { words } = guest
+  const { push, request, readAt, code } = owned
   const isReceived = request !== null
   const seen = { words, now }
   const { tone, icon, text } = isReceived
@@ -104,6 +106,7 @@ function State({ guest, owned: { push, request, readAt }, isLive, now }: Props) 
   const { say } = words
   const { createdAt, expiresAt, expiredOn, lastViewedAt } = push
   const end = isLive ? expiresAt : (expiredOn ?? expiresAt)
+  const sealed = sealedKey(push, isReceived)
   const moment = (at: number) => <Moment at={at} words={words} />
   return (
     <section class={`standing ${tone}`} aria-label={say('pushes_state')}>
@@ -111,6 +114,7 @@ function State({ guest, owned: { push, request, readAt }, isLive, now }: Props) 
         <Icon name={icon} />
         <strong>{text}</strong>
       </p>
+      {isReceived && read === null && <ReadForm {...{ guest, owned, isLive }} />}
       {!isReceived && (
         <p>
           <Openings push={push} words={words} now={now} />
@@ -119,10 +123,12 @@ function State({ guest, owned: { push, request, readAt }, isLive, now }: Props) 
       <Facts
         of={[
           [say('pushes_kind'), say(`kind_${push.kind}`)],
+          sealed !== null && [say('sealed_fact'), say(sealed)],
           [say(isLive ? 'fact_expires' : 'fact_ended'), moment(end)],
           lastViewedAt !== 0 && [say('fact_opened'), moment(lastViewedAt)],
           [say(isReceived ? 'audit_arrived' : 'fact_created'), moment(createdAt)],
           push.passphraseRequired && [say('fact_asks'), say('fact_passphrase')],
+          code !== null && [say('push_code'), code],
         ]}
       />
     </section>
@@ -144,17 +150,25 @@ function Link({ guest, owned }: Props) {
   const share = PAGES.created.href({ url_token: owned.urlToken })
   return (
     <>
-      <LocalhostNotice guest={guest} path={share} />
-      <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.baseUrl)}>
-        <CopyButton target="link" words={words} look={isLocked(owned.push) ? 'quiet' : 'primary'} />
-      </LinkBox>
+      {owned.push.keyCheck === null ? (
+        <>
+          {exchange.linkBase === exchange.baseUrl && <LocalhostNotice guest={guest} path={share} />}
+          <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.linkBase)}>
+            <CopyButton target="link" words={words} look={isLocked(owned.push) ? 'quiet' : 'primary'} />
+          </LinkBox>
+        </>
+      ) : (
+        <Notice kind="low">{say('sealed_lacks_key')}</Notice>
+      )}
       <nav class="actions ways-on" aria-label={say('created_link')}>
         <ButtonLink icon="eye" to={href(secretHref(owned))}>
           {say('push_look')}
         </ButtonLink>
-        <ButtonLink icon="qr-code" to={href(share)}>
-          {say('push_share')}
-        </ButtonLink>
+        {owned.push.keyCheck === null && (
+          <ButtonLink icon="qr-code" to={href(share)}>
+            {say('push_share')}
+          </ButtonLink>
+        )}
         <ShareAgain guest={guest} urlToken={owned.urlToken} />
       </nav>
     </>

@@ -8,11 +8,11 @@ import type { PushDetails } from '../../pushes/pushes.ts'
 import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
-import { SHARED } from '../frame/manifest.ts'
 import { endWordOf } from '../frame/openings.tsx'
-import { ButtonLink, type StateText, sayWhen } from '../frame/parts.tsx'
-import { PostForm, Submit } from '../frame/post-form.tsx'
-import { isSealed, RevealedContent, type View } from '../receive/revealed.tsx'
+import { type StateText, sayWhen } from '../frame/parts.tsx'
+import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
+import type { SealingScripts } from '../frame/sealing.tsx'
+import { RevealedContent, type View } from '../receive/revealed.tsx'
 
 type ArrivalProps = { push: Push; readAt: number | null; words: Words; now: number }
 
@@ -38,52 +38,45 @@ export function describeArrival({ push, readAt, words, now }: ArrivalProps): Sta
 }
 
 /** The opened content of an answer; `sealedText` as in `RevealedProps`. */
-export type ReadContent = { view: View; sealedText: string | null }
+export type ReadContent = { view: View; sealedText: string | null; scripts: SealingScripts }
 
-type ReceivedProps = { guest: Member; owned: PushDetails; isLive: boolean; content: ReadContent | null }
+type ReadFormProps = { guest: Member; owned: PushDetails; isLive: boolean }
 
-/** The content of an answer, or the button that shows it. */
-export function Received({ guest, owned, isLive, content }: ReceivedProps) {
+/** The buttons that show the content of an answer, and pass it on. */
+export function ReadForm({ guest, owned, isLive }: ReadFormProps) {
   const { say } = guest
-  if (content !== null) return <Content guest={guest} content={content} />
   if (!isLive) return <p>{say('received_gone')}</p>
   return (
-    <PostForm guest={guest} action={PAGES.readAnswer.href({ url_token: owned.urlToken })}>
-      <Submit look="primary large">{say('received_read')}</Submit>
-    </PostForm>
+    <div class="actions ways-on">
+      <PostForm guest={guest} action={PAGES.readAnswer.href({ url_token: owned.urlToken })}>
+        <Submit look="primary large">{say('received_read')}</Submit>
+      </PostForm>
+      <PassOn guest={guest} owned={owned} />
+    </div>
   )
 }
 
-function Content({ guest, content: { view, sealedText } }: { guest: Member; content: ReadContent }) {
+type AnswerProps = { guest: Member; owned: PushDetails; content: ReadContent }
+
+/** The content of an answer. */
+export function Answer({ guest, owned, content: { view, ...sealing } }: AnswerProps) {
+  const isOfFiles = view.files.length > 0
   return (
     <div class="card">
-      <RevealedContent guest={guest} retrieval={view} sealedText={sealedText} isAnswer />
-      {!isSealed(view) && <PassOn guest={guest} content={{ view, sealedText }} />}
+      <RevealedContent guest={guest} retrieval={view} {...sealing} isAnswer />
+      {view.push.encryptedBy === null && (
+        <div class="assurances unprinted">
+          <PassOn guest={guest} owned={owned} />
+          <p class="hint">{guest.say(isOfFiles ? 'received_pass_on_files' : 'received_pass_on_hint')}</p>
+        </div>
+      )}
     </div>
   )
 }
 
-/** Begins a new secret of the owner, with the text; browsers cannot fill in files. */
-function PassOn({ guest, content: { view, sealedText } }: { guest: Member; content: ReadContent }) {
-  const { say, href } = guest
-  const { payload, files } = view
-  const hint = say(files.length > 0 ? 'received_pass_on_files' : 'received_pass_on_hint')
-  return (
-    <div class="pass-on unprinted">
-      {sealedText === null ? (
-        <ButtonLink icon="share-2" to={href(`${PAGES.create.href()}${files.length > 0 ? '?kind=file' : ''}`)}>
-          {say('received_pass_on')}
-        </ButtonLink>
-      ) : (
-        <form method="post" action={href(PAGES.share.href())} enctype="multipart/form-data">
-          <input type="hidden" name={SHARED.text} value={payload} />
-          <button type="submit" class="quiet">
-            <Icon name="share-2" />
-            <span>{say('received_pass_on')}</span>
-          </button>
-        </form>
-      )}
-      <p class="hint">{hint}</p>
-    </div>
-  )
+/** Begins a new secret. The text of an encrypted answer would be of use to nobody else. */
+function PassOn({ guest, owned: { push, urlToken } }: Omit<AnswerProps, 'content'>) {
+  if (push.encryptedBy !== null) return null
+  const action = PAGES.passOn.href({ url_token: urlToken })
+  return <ButtonForm guest={guest} action={action} label={guest.say('received_pass_on')} />
 }

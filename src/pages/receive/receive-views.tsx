@@ -1,15 +1,18 @@
 // Views of a secret link before it is opened, and when it is gone, locked or deleted.
 
-import { isEndedByTries, type Push, viewsRemaining } from '../../domain/push.ts'
+import { isEndedByTries, isEndToEnd, type Push, viewsRemaining } from '../../domain/push.ts'
 import { PAGES, secretHref } from '../../http/urls.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import { Assurances, Contact, sayHost } from '../frame/brand.tsx'
+import { Input } from '../frame/fields.tsx'
 import type { Guest } from '../frame/guest.ts'
 import { type Children, oncePerLanguage } from '../frame/html.ts'
 import { OpeningsLeft } from '../frame/openings.tsx'
 import { Address, EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { PassphraseInput } from '../frame/push-fields.tsx'
+import type { SealingScripts } from '../frame/sealing.tsx'
+import { SealedForm } from './sealed-form.tsx'
 
 type ReceiveProps = ReceiveFormProps & {
   /** The outcome of an earlier press. */
@@ -31,6 +34,7 @@ export function Receive({ notice, sender, ...form }: ReceiveProps) {
         <p class="lead">{fillIn(say('receive_sender'), 'address', <Address>{sender}</Address>)}</p>
       )}
       {isOwner ? <Own {...form} /> : <p class="lead">{sayHost('receive_lead', guest)}</p>}
+      {isEndToEnd(push) && <p>{say('sealed_lead')}</p>}
       {notice && <Notice kind="plain">{notice}</Notice>}
       {!isOwner && viewsRemaining(push) === 1 && (
         <Notice kind="low">
@@ -106,12 +110,15 @@ export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
   )
 }
 
-/** Shows how long passphrases are refused. A script counts down. */
-export function Wait({ guest: { words }, seconds }: { guest: Guest; seconds: number }) {
-  const forms = JSON.stringify(words.forms('passphrase_locked'))
+type WaitProps = { guest: Guest; seconds: number; words?: 'passphrase_locked' | 'push_code_locked' }
+
+/** Shows how long passphrases or codes are refused. A script counts down. */
+export function Wait({ guest, seconds, words: key = 'passphrase_locked' }: WaitProps) {
+  const { words } = guest
+  const forms = JSON.stringify(words.forms(key))
   return (
     <span data-waits={seconds} data-forms={forms}>
-      {words.say('passphrase_locked', { n: seconds })}
+      {words.say(key, { n: seconds })}
     </span>
   )
 }
@@ -153,19 +160,49 @@ type ReceiveFormProps = {
   nonce: string
   /** The problem with the passphrase. */
   problem?: Children | undefined
+  codeProblem?: Children | undefined
   isOwner?: boolean
   /** Whether the page says that opening uses up a view, so that the form need not. */
   saysCost?: boolean
+  /** The scripts that open an end-to-end push; null for the form of a preview. */
+  scripts: SealingScripts | null
 }
 
 /** The form that opens the push. */
 function ReceiveForm(props: ReceiveFormProps) {
-  const { guest, push, urlToken, nonce, problem, isOwner = false, saysCost = false } = props
+  const {
+    guest,
+    push,
+    urlToken,
+    nonce,
+    problem,
+    codeProblem,
+    isOwner = false,
+    saysCost = false,
+    scripts,
+  } = props
   const { say } = guest
-  return (
-    <PostForm guest={guest} action={secretHref({ push, urlToken })} hidden={{ nonce }} isOnce>
+  // The listener for recipients knows one path for the button.
+  const action = guest.exchange.isOutside
+    ? PAGES.reveal.href({ url_token: urlToken })
+    : secretHref({ push, urlToken })
+  const form = (
+    <PostForm guest={guest} action={action} hidden={{ nonce }} isOnce>
       {push.retrievalStep && !isOwner && !saysCost && viewsRemaining(push) > 1 && (
         <p>{say('receive_step')}</p>
+      )}
+      {push.codeRequired && !isOwner && (
+        <Input
+          id="code"
+          name="code"
+          label={say('push_code')}
+          hint={say('receive_code_hint')}
+          problem={codeProblem}
+          attributes={{
+            ...{ inputmode: 'numeric', maxlength: 2, dir: 'ltr', autocomplete: 'off', required: true },
+            autofocus: codeProblem !== undefined,
+          }}
+        />
       )}
       {push.passphraseRequired && (
         <PassphraseInput
@@ -180,5 +217,14 @@ function ReceiveForm(props: ReceiveFormProps) {
       )}
       <Submit look="primary large">{say('receive_submit')}</Submit>
     </PostForm>
+  )
+  if (isEndToEnd(push)) return scripts === null ? form : <SealedForm {...{ guest, push, scripts, form }} />
+  return (
+    <>
+      <p class="notice bad" hidden data-refuses-key>
+        {say('sealed_key_unused')}
+      </p>
+      {form}
+    </>
   )
 }

@@ -7,6 +7,7 @@ import type { Now } from '../../domain/time.ts'
 import { answerAttachment, TEXT } from '../../http/answers.ts'
 import { createTurns } from '../../http/door/turns.ts'
 import { PAGES } from '../../http/urls.ts'
+import type { CodeRefusal } from '../../pushes/codes.ts'
 import type { PageSeals } from '../../pushes/page-seals.ts'
 import type { Pushes } from '../../pushes/pushes.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
@@ -14,6 +15,7 @@ import type { Form } from '../frame/form.ts'
 import { type Guest, leadTo, type Params, requireFormToken } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
+import type { SealingScripts } from '../frame/sealing.tsx'
 import { Deleted, explained, Gone, Locked, Receive, Wait } from './receive-views.tsx'
 import { Revealed, sealText, type View } from './revealed.tsx'
 import { SAVED_NAME } from './revealed-text.tsx'
@@ -21,14 +23,17 @@ import { createFindSender, type FindSenderOptions } from './sender.ts'
 
 export type ReceivePageOptions = FindSenderOptions & {
   answer: AnswerGuest
-  pushes: Pick<Pushes, 'preview' | 'isAnswer' | 'retrieve' | 'expire'>
+  pushes: Pick<Pushes, 'preview' | 'isAnswer' | 'checkCode' | 'retrieve' | 'expire'>
   nonces: PageSeals['nonces']
   shownTexts: PageSeals['shownTexts']
+  sealingScripts: SealingScripts
   now: Now
 }
 
 type ViewOptions = {
+  /** The problem with the passphrase, and with the code. */
   problem?: Children
+  codeProblem?: Children
   notice?: string
   saysCost?: boolean
   status?: number
@@ -36,7 +41,7 @@ type ViewOptions = {
 }
 
 export function createReceivePages(options: ReceivePageOptions) {
-  const { answer, pushes, nonces, shownTexts, now } = options
+  const { answer, pushes, nonces, shownTexts, sealingScripts: scripts, now } = options
   const findSender = createFindSender(options)
   const inTurn = createTurns()
 
@@ -76,7 +81,7 @@ export function createReceivePages(options: ReceivePageOptions) {
     shown: ViewOptions,
   ): Promise<Response> {
     if (push === null || isExpired(push, now())) return gone(guest, push)
-    const { problem, notice, saysCost = false, status = 200, headers = {} } = shown
+    const { problem, codeProblem, notice, saysCost = false, status = 200, headers = {} } = shown
     const isOwner = isOwnerOf(push, guest.viewer.account)
     if (isOwner && (await pushes.isAnswer(urlToken, guest.viewer)))
       return leadTo(guest, PAGES.push.href({ url_token: urlToken }))
@@ -87,7 +92,7 @@ export function createReceivePages(options: ReceivePageOptions) {
     const content = (
       <>
         <Receive
-          {...{ guest, push, urlToken, problem, notice, saysCost, isOwner }}
+          {...{ guest, push, urlToken, problem, codeProblem, notice, saysCost, isOwner, scripts }}
           sender={await findSender(push)}
           nonce={nonces.issue(urlToken)}
         />
@@ -126,12 +131,24 @@ export function createReceivePages(options: ReceivePageOptions) {
 
   async function open(guest: Guest, form: Form, { params, nonce }: Press): Promise<Response> {
     const { url_token = '' } = params
+    const refusal = await pushes.checkCode(url_token, form.text('code'), guest.viewer).catch(nullIfMissing)
+    if (refusal !== null) return presentRefusedCode(guest, params, refusal)
     const passphrase = form.text('passphrase') || null
     const { makeRoom } = guest.exchange
     const retrieval = await pushes
       .retrieve(url_token, { passphrase, viewer: guest.viewer, ownLook: true, nonce, makeRoom })
       .catch(nullIfMissing)
     return retrieval === null ? gone(guest, null) : present(guest, params, retrieval)
+  }
+
+  function presentRefusedCode(guest: Guest, params: Params, refusal: CodeRefusal): Promise<Response> {
+    if (refusal.problem !== 'locked') {
+      const codeProblem = guest.say(refusal.problem === 'wrong' ? 'push_code_wrong' : 'push_code_missing')
+      return show(guest, params, { codeProblem, status: 422 })
+    }
+    const seconds = retrySeconds(refusal.lockedFor)
+    const codeProblem = <Wait guest={guest} seconds={seconds} words="push_code_locked" />
+    return show(guest, params, { codeProblem, status: 429, headers: { 'retry-after': String(seconds) } })
   }
 
   function present(guest: Guest, params: Params, retrieval: Retrieval): Response | Promise<Response> {
@@ -167,8 +184,9 @@ export function createReceivePages(options: ReceivePageOptions) {
       <Revealed
         guest={guest}
         retrieval={retrieval}
-        sealedText={sealText(retrieval, shownTexts)}
+        sealedText={guest.exchange.isOutside ? null : sealText(retrieval, shownTexts)}
         expireNonce={canDelete ? nonces.issue(`expire/${urlToken}`) : null}
+        scripts={scripts}
       />
     )
     return answer(content, plain(guest, { title: guest.say('revealed_title'), languageSwitch: false }))

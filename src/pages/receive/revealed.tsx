@@ -1,6 +1,5 @@
 // The opened push: a text, an address, a QR code or files, and whether it can be opened again.
 
-import { isSealedName, isSealedText } from '../../domain/age-recipient.ts'
 import { isOwner, viewsRemaining } from '../../domain/push.ts'
 import type { PageSeals } from '../../pushes/page-seals.ts'
 import type { Retrieval } from '../../pushes/retrieval.ts'
@@ -8,10 +7,12 @@ import { authorityOf, type UrlAuthority } from '../../text/web-address.ts'
 import { ExpireForm } from '../frame/expire-form.tsx'
 import type { Guest } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
-import { CopyButton, EmblemCard, Flag, fillIn, Moment, Notice } from '../frame/parts.tsx'
+import { CopyButton, EmblemCard, fillIn, Moment, Notice } from '../frame/parts.tsx'
+import type { SealingScripts } from '../frame/sealing.tsx'
 import { RevealedFiles } from './revealed-files.tsx'
 import { RevealedQr } from './revealed-qr.tsx'
 import { RevealedMessage, RevealedText } from './revealed-text.tsx'
+import { isSealed, Sealed } from './sealed.tsx'
 
 export type View = Extract<Retrieval, { outcome: 'view' }>
 
@@ -21,6 +22,7 @@ export type RevealedProps = {
   /** The sealed text for the form that saves it without a script; null if it cannot be saved so. */
   sealedText: string | null
   expireNonce: string | null
+  scripts: SealingScripts
 }
 
 /** Small enough that the sealed text in base64 fits into a small form. A script saves larger texts. */
@@ -36,7 +38,7 @@ export function sealText({ push, payload }: View, shownTexts: PageSeals['shownTe
 }
 
 /** The card of the opened secret. Emblem and title keep the positions that they had on the page before. */
-export function Revealed({ guest, retrieval, sealedText, expireNonce }: RevealedProps) {
+export function Revealed({ guest, retrieval, sealedText, expireNonce, scripts }: RevealedProps) {
   const { push, urlToken, files } = retrieval
   const { words, say } = guest
   const isTheirs = isOwner(push, guest.viewer.account)
@@ -46,7 +48,7 @@ export function Revealed({ guest, retrieval, sealedText, expireNonce }: Revealed
     <EmblemCard icon="lock-open" title={say('revealed_title')}>
       {left === 0 && <Last>{say(files.length === 0 ? 'revealed_last' : 'revealed_last_files')}</Last>}
       {isTheirs && <Notice kind="plain">{say('revealed_owner')}</Notice>}
-      <RevealedContent guest={guest} retrieval={retrieval} sealedText={sealedText} />
+      <RevealedContent {...{ guest, retrieval, sealedText, scripts }} />
       {left > 0 && <p class="remaining">{fillIn(say('revealed_remaining', { n: left }), 'until', until)}</p>}
       {expireNonce !== null && (
         <ExpireForm
@@ -65,32 +67,16 @@ type ContentProps = Omit<RevealedProps, 'expireNonce'> & {
 }
 
 /** The text and files of an opened push. */
-export function RevealedContent({ guest, retrieval, sealedText, isAnswer = false }: ContentProps) {
+export function RevealedContent({ guest, retrieval, sealedText, scripts, isAnswer = false }: ContentProps) {
   const { push, files, archives } = retrieval
-  return (
+  const content = (
     <>
-      {isOwner(push, guest.viewer.account) && isSealed(retrieval) && <Sealed guest={guest} />}
       <Payload {...{ guest, retrieval, sealedText, isAnswer }} />
       {files.length > 0 && <RevealedFiles guest={guest} files={files} archives={archives} />}
     </>
   )
-}
-
-/** Whether the push contains an answer encrypted with age. */
-export function isSealed({ payload, files }: View): boolean {
-  const [first] = files
-  return first === undefined ? isSealedText(payload) : isSealedName(first.filename)
-}
-
-function Sealed({ guest: { words } }: { guest: Guest }) {
-  return (
-    <Notice kind="low">
-      <p>
-        <strong>{words.say('key_only')}</strong>
-      </p>
-      <p>{fillIn(words.say('key_open'), 'command', <Flag>age -d -i key.txt</Flag>)}</p>
-    </Notice>
-  )
+  if (!isSealed(retrieval)) return content
+  return <Sealed {...{ guest, push, scripts, isAnswer }}>{content}</Sealed>
 }
 
 /** Warns of the last view. It comes first, because the content cannot be shown again. */
@@ -111,7 +97,7 @@ function Last({ children }: { children: string }) {
  */
 const MAX_LINK_CHARACTERS = 32 * 1024
 
-type PayloadProps = Required<ContentProps>
+type PayloadProps = Omit<Required<ContentProps>, 'scripts'>
 
 function Payload({ guest, retrieval, sealedText, isAnswer }: PayloadProps) {
   const { push, urlToken, payload, files } = retrieval

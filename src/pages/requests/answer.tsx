@@ -2,33 +2,33 @@
 // arrived, or that it cannot be sent.
 
 import { type DomainError, isDomainError, isOutage, nullIfMissing } from '../../domain/errors.ts'
-import { MAX_PASSPHRASE_BYTES, type PushLimits } from '../../domain/new-push.ts'
-import type { AnswerHeaders } from '../../http/answers.ts'
+import type { PushLimits } from '../../domain/new-push.ts'
 import type { BodyLimits } from '../../http/intake/body.ts'
 import { createReceiveAnswer } from '../../http/intake/receiving.ts'
 import { PAGES } from '../../http/urls.ts'
 import { KEY_LENGTH, newIdempotencyKey } from '../../pushes/idempotency.ts'
 import { fingerprintOfRecipient } from '../../requests/recipient.ts'
-import type { AskedRequest, Requests } from '../../requests/requests.ts'
+import type { Requests } from '../../requests/requests.ts'
 import { Assurances, Contact, sayHost } from '../frame/brand.tsx'
 import { problemTexts } from '../frame/fields.tsx'
 import { type Guest, leadTo, type Params } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Address, ButtonLink, EmblemCard, Flag, fillIn, Moment, Notice } from '../frame/parts.tsx'
-import { PassphraseInput, PayloadInput } from '../frame/push-fields.tsx'
+import type { SealingScripts } from '../frame/sealing.tsx'
 import { createFindSender, type FindSenderOptions } from '../receive/sender.ts'
-import { Chosen, DropOverlay, Progress } from '../share/create/create-files.tsx'
 import { explainRefusal } from '../share/create/create-refusals.ts'
+import { AnswerForm, type AnswerProps, type RefusedAnswer, SealedForm } from './answer-form.tsx'
 
 export type AnswerPagesOptions = Pick<FindSenderOptions, 'accounts'> & {
   answer: AnswerGuest
   requests: Pick<Requests, 'findAsked' | 'beginAnswer'>
   limits: PushLimits
   body: BodyLimits
+  sealingScripts: SealingScripts
 }
 
 export function createAnswerPages(options: AnswerPagesOptions) {
-  const { answer, requests, limits, body } = options
+  const { answer, requests, limits, body, sealingScripts: scripts } = options
   const findSender = createFindSender(options)
   const receiveAnswer = createReceiveAnswer({ limits, body })
 
@@ -53,13 +53,18 @@ export function createAnswerPages(options: AnswerPagesOptions) {
     return answer(content, { ...plain(guest), title })
   }
 
-  async function showForm(guest: Guest, urlToken: string, refusal: Refusal | null = null, payload = '') {
+  async function showForm(
+    guest: Guest,
+    urlToken: string,
+    refusal: RefusedAnswer | null = null,
+    payload = '',
+  ) {
     const asked = await requests.findAsked(urlToken)
     if (asked === null) return showOver(guest)
     const { status = 200, headers = {} } = refusal ?? {}
     const idempotencyKey = keyIn(guest) ?? newIdempotencyKey()
     const asker = await findSender({ ...asked, ownerId: asked.accountId })
-    const content = <Answer {...{ guest, asked, asker, limits, idempotencyKey, payload, refusal }} />
+    const content = <Answer {...{ guest, asked, asker, limits, scripts, idempotencyKey, payload, refusal }} />
     return answer(content, {
       ...plain(guest),
       status,
@@ -113,7 +118,7 @@ function keyIn({ query }: Guest): string | null {
 }
 
 /** Returns null for a refusal that the form does not explain. */
-function explain(cause: DomainError, guest: Guest): Refusal | null {
+function explain(cause: DomainError, guest: Guest): RefusedAnswer | null {
   const { say } = guest
   const { passphrase } = cause.details
   if (passphrase !== undefined) {
@@ -129,31 +134,11 @@ function explain(cause: DomainError, guest: Guest): Refusal | null {
   return { ...refusal, message, advice, problems: problemTexts(refusal.problems ?? {}, guest.words) }
 }
 
-type AnswerProps = {
-  guest: Guest
-  asked: AskedRequest
-  /** The e-mail address of an asker who chose to be named. */
-  asker: string | null
-  limits: PushLimits
-  idempotencyKey: string
-  payload: string
-  /** Set if the form is shown again. */
-  refusal: Refusal | null
-}
-
-/** The problems of a refused answer, by the id of the field. */
-type Refusal = {
-  status: number
-  message: string
-  advice?: string | undefined
-  headers?: AnswerHeaders
-  problems: Readonly<Record<string, string>>
-}
-
 function Answer(props: AnswerProps) {
-  const { guest, asked, asker, refusal, idempotencyKey } = props
+  const { guest, asked, asker, limits, refusal } = props
   const { recipient, expiresAt } = asked
   const { words, say } = guest
+  const isSealed = recipient !== null && limits.endToEnd !== 'off'
   return (
     <EmblemCard icon="inbox" title={say(asker === null ? 'answer_title' : 'answer_page')}>
       {asker !== null && (
@@ -174,76 +159,19 @@ function Answer(props: AnswerProps) {
           {refusal.advice && <p>{refusal.advice}</p>}
         </Notice>
       )}
-      <form
-        method="post"
-        action={guest.href(`${PAGES.submitAnswer.href({ url_token: asked.urlToken })}?key=${idempotencyKey}`)}
-        enctype="multipart/form-data"
-        class="create"
-        novalidate
-      >
-        {/* Only for the script: browsers do not send disabled fields. */}
-        <input type="hidden" name="push[kind]" value={asked.acceptsFiles ? 'file' : 'text'} disabled />
-        <Fields {...props} />
-        <div class="actions">
-          <button type="submit" class="primary large">
-            {say('answer_submit')}
-          </button>
-        </div>
-        <Progress words={words} of="answer" />
-        <DropOverlay words={words} refusal={asked.acceptsFiles ? null : 'problem_not_asked_list'} />
-      </form>
+      {isSealed ? <SealedForm {...props} recipient={recipient} /> : <AnswerForm {...props} />}
       <Assurances
         guest={guest}
         of={[
           ['shield-check', say('answer_safe')],
-          recipient !== null && [
-            'key-round',
-            fillIn(say('answer_key'), 'key', <Flag>{fingerprintOfRecipient(recipient)}</Flag>),
-          ],
+          recipient !== null &&
+            !isSealed && [
+              'key-round',
+              fillIn(say('answer_key'), 'key', <Flag>{fingerprintOfRecipient(recipient)}</Flag>),
+            ],
           ['clock', fillIn(say('answer_until'), 'until', <Moment at={expiresAt} words={words} />)],
         ]}
       />
     </EmblemCard>
-  )
-}
-
-/** The passphrase comes first, so that no files are uploaded with a wrong one. */
-function Fields({ guest: { words }, asked, limits, payload, refusal }: AnswerProps) {
-  const problems: Refusal['problems'] = refusal?.problems ?? {}
-  const { say } = words
-  return (
-    <>
-      {asked.passphraseRequired && (
-        <PassphraseInput
-          words={words}
-          id="passphrase"
-          name="push[passphrase]"
-          label={say('passphrase')}
-          hint={say('answer_passphrase_hint')}
-          problem={problems.passphrase}
-          attributes={{
-            ...{ autocomplete: 'off', required: true, maxlength: MAX_PASSPHRASE_BYTES },
-            autofocus: refusal === null,
-          }}
-        />
-      )}
-      {asked.acceptsText && (
-        <div class="payload">
-          <PayloadInput
-            {...{ words, limits }}
-            label={say('payload_text')}
-            hint={say('answer_text_hint')}
-            problem={problems.payload}
-            value={payload}
-            autofocus={refusal === null && !asked.passphraseRequired}
-          />
-        </div>
-      )}
-      {asked.acceptsFiles && (
-        <div>
-          <Chosen words={words} limits={limits} problem={problems.files} />
-        </div>
-      )}
-    </>
   )
 }

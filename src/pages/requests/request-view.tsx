@@ -15,6 +15,7 @@ import { Dots, TimeLeft } from '../frame/openings.tsx'
 import { ButtonLink, Flag, fillIn, LinkBox, Moment, Notice, sayWhen } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
 import { QrCode } from '../frame/qr.tsx'
+import { OwnKey, type SealingScripts } from '../frame/sealing.tsx'
 import { Arrival } from '../owner/received-view.tsx'
 import { Message, Ways } from '../share/handover.tsx'
 import { requestMessage } from '../share/message.ts'
@@ -25,10 +26,13 @@ type Props = {
   /** The answers that have arrived and are not purged yet, newest first. */
   answers: readonly OverviewPush[]
   now: number
+  scripts: SealingScripts
+  /** The account's own message for requests. */
+  template: string | null
 }
 
 export function RequestView(props: Props) {
-  const { guest, own } = props
+  const { guest, own, scripts } = props
   const { say } = guest
   const title = nameOfRequest(own, guest.words)
   const isReady = !own.isOver && own.request.answers === 0
@@ -51,7 +55,13 @@ export function RequestView(props: Props) {
       <Asked own={own} isTitled={!isReady && own.name === ''} />
       {own.isOver && !isAnswered(own) && <Notice kind="plain">{say('request_is_over')}</Notice>}
       <Arrived {...props} />
-      {!own.isOver && <Link guest={guest} own={own} />}
+      {!own.isOver && <Link {...props} />}
+      {!own.isOver && own.request.recipient !== null && (
+        <OwnKey
+          {...{ scripts, words: guest.words, recipient: own.request.recipient }}
+          label={say('request_mark')}
+        />
+      )}
       <About guest={guest} own={own} />
       {!own.isOver && <ExpireForm guest={guest} urlToken={own.urlToken} ends="request" />}
       <p class="unprinted">
@@ -131,11 +141,11 @@ function Answer({ guest, answer, now }: { guest: Member; answer: OverviewPush; n
   )
 }
 
-function Link({ guest, own }: Pick<Props, 'guest' | 'own'>) {
+function Link({ guest, own, template }: Props) {
   const { words, say } = guest
-  const link = requestLink(own.urlToken, guest.exchange.baseUrl)
+  const link = requestLink(own.urlToken, guest.exchange.linkBase)
   const until = <Moment at={own.request.expiresAt} words={words} />
-  const message = requestMessage({ own, link, words })
+  const message = requestMessage({ template, own, link, words })
   return (
     <>
       <LocalhostNotice guest={guest} path={guest.path} />
@@ -154,7 +164,7 @@ function Link({ guest, own }: Pick<Props, 'guest' | 'own'>) {
         </div>
         <QrCode text={link} label={say('created_qr')} />
       </div>
-      <Message guest={guest} message={message} isOwn={false} />
+      <Message guest={guest} message={message} edit="?for=ask" />
     </>
   )
 }

@@ -1,5 +1,6 @@
 // The pages of an account's requests: asks another person for a secret, lists the requests, closes them.
 
+import type { AccountPreferences } from '../../accounts/preferences.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import type { Now } from '../../domain/time.ts'
 import { createParseRequest } from '../../http/intake/request-input.ts'
@@ -11,6 +12,7 @@ import { leadTo, type Member, type Params, readPage } from '../frame/guest.ts'
 import { PageLinks } from '../frame/lists.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Card, Notice, sayWhen } from '../frame/parts.tsx'
+import type { SealingScripts } from '../frame/sealing.tsx'
 import type { CreateScripts } from '../share/create/create-props.ts'
 import { AskForm, readAskForm } from './ask-form.tsx'
 import { nameOfRequest, RequestProgress, RequestView } from './request-view.tsx'
@@ -19,13 +21,24 @@ export type RequestPagesOptions = {
   answer: AnswerGuest
   requests: Pick<Requests, 'create' | 'list' | 'get' | 'close' | 'findRecipient'>
   pushes: Pick<Pushes, 'listAnswers'>
+  preferences: Pick<AccountPreferences, 'findTemplate'>
   createScripts: Pick<CreateScripts, 'wordlist'>
   limits: PushLimits
+  sealingScripts: SealingScripts
   now: Now
 }
 
 export function createRequestPages(options: RequestPagesOptions) {
-  const { answer, requests, pushes, createScripts, limits, now } = options
+  const {
+    answer,
+    requests,
+    pushes,
+    preferences,
+    createScripts,
+    sealingScripts: scripts,
+    limits,
+    now,
+  } = options
   const parse = createParseRequest(limits)
 
   async function showAll(guest: Member, refused: RefusedForm | null = null) {
@@ -47,7 +60,9 @@ export function createRequestPages(options: RequestPagesOptions) {
       const made = await requests.create(guest.account, { wanted, address: guest.viewer.visit.ip })
       return leadTo(guest, PAGES.request.href({ url_token: made.urlToken }))
     } catch (cause) {
-      return showAll(guest, { form, problems: problemsIn(cause) })
+      const { max_answers, ...problems } = problemsIn(cause)
+      const counted = max_answers === undefined ? {} : { expire_after_views: max_answers }
+      return showAll(guest, { form, problems: { ...problems, ...counted } })
     }
   }
 
@@ -55,9 +70,10 @@ export function createRequestPages(options: RequestPagesOptions) {
     const own = await requests.get(guest.account, url_token)
     const { id, answers: n } = own.request
     const answers = n === 0 ? [] : await pushes.listAnswers({ id, urlToken: url_token }, guest.account)
+    const template = await preferences.findTemplate(guest.account, 'ask')
     const name = nameOfRequest(own, guest.words)
     const title = n === 0 ? name : `(${guest.words.number(n)}) ${name}`
-    return answer(<RequestView {...{ guest, own, answers }} now={now()} />, {
+    return answer(<RequestView {...{ guest, own, answers, scripts, template }} now={now()} />, {
       guest,
       title,
       script: 'handover',

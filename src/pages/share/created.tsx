@@ -4,7 +4,7 @@
 import type { AccountPreferences } from '../../accounts/preferences.ts'
 import { isUsedUp } from '../../domain/listing.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
-import { isExpired, isOwner, mayExpire, type Push, viewsRemaining } from '../../domain/push.ts'
+import { isEndToEnd, isExpired, isOwner, mayExpire, type Push, viewsRemaining } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { PAGES, secretHref, secretLink } from '../../http/urls.ts'
 import type { LinkedPush } from '../../pushes/owner-lists.ts'
@@ -21,28 +21,31 @@ import { Openings } from '../frame/openings.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { ButtonLink, EmblemCard, fillIn, LinkBox, Moment, Notice, sayWhen } from '../frame/parts.tsx'
 import { fitsQr, QrCode } from '../frame/qr.tsx'
+import type { SealingScripts } from '../frame/sealing.tsx'
 import { Receive } from '../receive/receive-views.tsx'
 import { Message, Ways } from './handover.tsx'
 import { messageFor } from './message.ts'
 
 export type CreatedPageOptions = {
   answer: AnswerGuest
-  pushes: Pick<Pushes, 'preview' | 'isAnswer' | 'getOwned'>
+  pushes: Pick<Pushes, 'preview' | 'isAnswer' | 'getOwned' | 'findCode'>
   preferences: Pick<AccountPreferences, 'findTemplate'>
   nonces: PageSeals['nonces']
   senders: PageSeals['senders']
   limits: Pick<PushLimits, 'showSender'>
+  sealingScripts: SealingScripts
   now: Now
 }
 
 export function createCreatedPage(options: CreatedPageOptions) {
-  const { answer, pushes, preferences, nonces, senders, limits, now } = options
+  const { answer, pushes, preferences, nonces, senders, limits, sealingScripts, now } = options
 
   return async (guest: Guest, { url_token = '' }: Params): Promise<Response> => {
     const addressed = await pushes.preview(url_token, guest.viewer)
     const { push } = addressed
     const { account } = guest.viewer
     const { say, number } = guest.words
+    const { exchange } = guest
     const time = now()
     const isOwn = isOwner(push, account)
     if (push.ownerId !== null && (await pushes.isAnswer(url_token, guest.viewer)))
@@ -66,15 +69,18 @@ export function createCreatedPage(options: CreatedPageOptions) {
         {isSent && (
           <Opened guest={guest} push={push} urlToken={url_token} mark={senders.seal(url_token)} now={time} />
         )}
-        <LocalhostNotice guest={guest} path={guest.path} />
-        <Live
-          guest={guest}
-          {...addressed}
-          link={secretLink(addressed, guest.exchange.baseUrl)}
-          template={await preferences.findTemplate(account)}
-          name={owned?.namesRecipient ? owned.name : ''}
-          sender={isOwn && push.showsSender && limits.showSender ? (account?.email ?? null) : null}
-        />
+        {exchange.linkBase === exchange.baseUrl && <LocalhostNotice guest={guest} path={guest.path} />}
+        <WithKey guest={guest} push={push} scripts={sealingScripts}>
+          <Live
+            guest={guest}
+            {...addressed}
+            code={isSent && push.codeRequired ? await pushes.findCode(url_token, guest.viewer) : null}
+            link={secretLink(addressed, exchange.linkBase)}
+            template={await preferences.findTemplate(account)}
+            name={owned?.namesRecipient ? owned.name : ''}
+            sender={isOwn && push.showsSender && limits.showSender ? (account?.email ?? null) : null}
+          />
+        </WithKey>
         {mayExpire(push, account) && (
           <ExpireForm
             guest={guest}
@@ -139,15 +145,41 @@ function Another({ guest }: { guest: Guest }) {
   )
 }
 
+type WithKeyProps = { guest: Guest; push: Push; scripts: SealingScripts; children: Children }
+
+/** Hides a link whose key only the script may have, which then completes and shows it. */
+function WithKey({ guest: { say }, push, scripts, children }: WithKeyProps) {
+  if (push.keyCheck === null)
+    return (
+      <>
+        {isEndToEnd(push) && <Notice kind="plain">{say('sealed_for_key')}</Notice>}
+        {children}
+      </>
+    )
+  return (
+    <>
+      <div data-without-key>
+        <Notice kind="low">{say('sealed_lacks_key')}</Notice>
+      </div>
+      <div hidden data-lacks-key data-qr={scripts.qrPicture}>
+        <Notice kind="low">{say('sealed_created')}</Notice>
+        {children}
+      </div>
+    </>
+  )
+}
+
 type LiveProps = LinkedPush & {
   guest: Guest
+  /** The code beside the link, for its sender. */
+  code: string | null
   link: string
   template: string | null
   name: string
   sender: string | null
 }
 
-function Live({ guest, push, urlToken, link, template, name, sender }: LiveProps) {
+function Live({ guest, code, push, urlToken, link, template, name, sender }: LiveProps) {
   const { words, say } = guest
   const message = messageFor({ template, push, name, link, words })
   return (
@@ -158,6 +190,7 @@ function Live({ guest, push, urlToken, link, template, name, sender }: LiveProps
             <Ways guest={guest} message={message} hasPassphrase={push.passphraseRequired} />
           </LinkBox>
           <p class="lead">{until(push, words)}</p>
+          {code !== null && <p>{fillIn(say('created_code'), 'code', <strong>{code}</strong>)}</p>}
           {push.passphraseRequired && <p>{say('created_passphrase')}</p>}
         </div>
         {fitsQr(link) && <QrCode text={link} label={say('created_qr')} />}
@@ -171,10 +204,13 @@ function Live({ guest, push, urlToken, link, template, name, sender }: LiveProps
             guest={asRecipient(guest, link)}
             nonce=""
             notice={undefined}
+            scripts={null}
           />
         </div>
         <p>
-          <a href={guest.href(secretHref({ push, urlToken }))}>{say('created_open')}</a>
+          <a href={guest.href(secretHref({ push, urlToken }))} data-opens-link>
+            {say('created_open')}
+          </a>
         </p>
       </details>
     </>

@@ -51,12 +51,12 @@ function Passphrase({ words }: { words: Words }) {
 }
 
 type MessageProps = Pick<WaysProps, 'guest' | 'message'> & {
-  /** Whether it is made from the template of the account. */
-  isOwn?: boolean
+  /** The query of the page that edits its template. */
+  edit?: string
 }
 
 /** The editable message. A script puts it into the e-mail; browsers do not store it. */
-export function Message({ guest, message, isOwn = guest.session !== null }: MessageProps) {
+export function Message({ guest, message, edit = '' }: MessageProps) {
   const { say } = guest
   return (
     <section class="message unprinted">
@@ -75,7 +75,9 @@ export function Message({ guest, message, isOwn = guest.session !== null }: Mess
       </p>
       <div class="actions">
         <CopyButton target="message" words={guest.words} label={say('created_message_copy')} />
-        {isOwn && <a href={guest.href(PAGES.message.href())}>{say('created_message_template')}</a>}
+        {guest.session && (
+          <a href={guest.href(`${PAGES.message.href()}${edit}`)}>{say('created_message_template')}</a>
+        )}
       </div>
     </section>
   )

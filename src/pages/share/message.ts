@@ -20,19 +20,27 @@ export function messageFor({ template, push, name, link, words }: MessageOptions
   return push.passphraseRequired ? `${message}\n\n${words.say('message_passphrase')}` : message
 }
 
-export function standardTemplate(words: Words, key: 'message' | 'message_named' = 'message'): string {
+type StandardMessage = 'message' | 'message_named' | 'request_message'
+
+export function standardTemplate(words: Words, key: StandardMessage = 'message'): string {
   return `${words.say(key)}\n\n{link}`
 }
 
-/** Returns the message that contains the link of a request. */
-export function requestMessage({ own, link, words }: RequestMessageOptions): string {
-  const { message, request, passphraseRequired } = own
-  const asking = words.say('request_message', { expires: words.moment(request.expiresAt) })
-  const passphrase = passphraseRequired ? words.say('message_passphrase') : ''
-  return [message.trim(), `${asking}\n\n${link}`, passphrase].filter((part) => part !== '').join('\n\n')
-}
+type RequestMessageOptions = Pick<MessageOptions, 'template' | 'link' | 'words'> & { own: OwnRequest }
 
-type RequestMessageOptions = { own: OwnRequest; link: string; words: Words }
+/** Returns the message that contains the link of a request: what is asked for comes first. */
+export function requestMessage({ template, own, link, words }: RequestMessageOptions): string {
+  const { message, request, passphraseRequired } = own
+  const facts = {
+    link,
+    expires: words.moment(request.expiresAt),
+    views: words.say('views', { n: request.maxAnswers - request.answers }),
+    name: '',
+  }
+  const asking = fillMessage(template ?? standardTemplate(words, 'request_message'), facts)
+  const passphrase = passphraseRequired ? words.say('message_passphrase') : ''
+  return [message.trim(), asking, passphrase].filter((part) => part !== '').join('\n\n')
+}
 
 /** Returns a mailto: link without a recipient (RFC 6068). */
 export function mailHref({ subject, body }: { subject: string; body: string }): string {

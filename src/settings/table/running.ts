@@ -4,7 +4,7 @@ import { ageRecipient } from '../../domain/age-recipient.ts'
 import { MOST_OF_APPEARANCE } from '../../domain/appearance.ts'
 import { brandColor, plainText } from '../brand-parsers.ts'
 import { mailFrom, showSmtpUrl, smtpUrl } from '../mail-parsers.ts'
-import { addressAndPort, corsOrigin, network, webhookHost } from '../parsers.ts'
+import { addressAndPort, baseUrl, corsOrigin, network, webhookHost } from '../parsers.ts'
 import { choices, durations, file, folder, numbers, off, section } from '../setting.ts'
 
 const brand = section('Name and look', {
@@ -113,6 +113,20 @@ const running = section('Running', {
     list: true,
     help: 'Address or network (10.0.0.0/8) of a reverse proxy whose forwarded headers are trusted; may be repeated',
   },
+  receiveListen: {
+    placeholder: 'address:port',
+    parse: addressAndPort,
+    default: null,
+    defaultWords: 'one listener for all',
+    help: 'Address and port of a second listener that knows only what recipients need, such as 192.0.2.1:5200; needs --receive-url',
+  },
+  receiveUrl: {
+    placeholder: 'url',
+    parse: baseUrl,
+    default: null,
+    defaultWords: 'the address of --base-url',
+    help: 'Address of --receive-listen for people outside, such as https://open.example; links for recipients start with it',
+  },
   corsOrigins: {
     placeholder: 'origins',
     parse: corsOrigin,
@@ -157,6 +171,11 @@ const running = section('Running', {
     ...file,
     defaultWords: 'standard error',
     help: 'File to append the log to; SIGHUP opens it again after a rotation',
+  },
+  auditLog: {
+    ...file,
+    defaultWords: 'no audit log',
+    help: 'File to append one line of JSON to for each act: sign-ins, accounts, pushes, requests; SIGHUP opens it again',
   },
 })
 

@@ -14,7 +14,7 @@ const add = addTo(preferences)
 
 const NOTHING_CHOSEN: Preferences = {
   ...NO_CHOICES,
-  ...{ template: null, recipient: null, mailEvents: null, mailLanguage: null },
+  ...{ template: null, askTemplate: null, recipient: null, mailEvents: null, mailLanguage: null },
 }
 
 export function createPreferences({ read, write }: Steps) {

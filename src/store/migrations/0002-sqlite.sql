@@ -4,13 +4,18 @@
 ALTER TABLE pushes ADD COLUMN encrypted_by TEXT CHECK (encrypted_by = 'sender' OR encrypted_by = 'server');
 ALTER TABLE pushes ADD COLUMN key_check TEXT CHECK (length(key_check) = 8);
 ALTER TABLE pushes ADD COLUMN is_new INTEGER NOT NULL DEFAULT false CHECK (is_new IN (0, 1));
+ALTER TABLE pushes ADD COLUMN code_required INTEGER NOT NULL DEFAULT false CHECK (code_required IN (0, 1));
 ALTER TABLE push_labels ADD COLUMN read_at INTEGER;
 ALTER TABLE push_labels ADD COLUMN request_id INTEGER;
 ALTER TABLE push_labels ADD COLUMN names_recipient INTEGER NOT NULL DEFAULT false CHECK (names_recipient IN (0, 1));
+ALTER TABLE webhooks ADD COLUMN last_failure INTEGER;
 ALTER TABLE requests ADD COLUMN shows_sender INTEGER NOT NULL DEFAULT false CHECK (shows_sender IN (0, 1));
 
 -- What arrived before counts as read.
 UPDATE push_labels SET read_at = 0 WHERE request IS NOT NULL;
+
+ALTER TABLE preferences ADD COLUMN end_to_end INTEGER CHECK (end_to_end IN (0, 1));
+ALTER TABLE preferences ADD COLUMN ask_template TEXT CHECK (ask_template <> '');
 
 -- Signing in by others.
 ALTER TABLE accounts ADD COLUMN is_service INTEGER NOT NULL DEFAULT false CHECK (is_service IN (0, 1));

@@ -52,7 +52,7 @@ export function* tell(push: StoredPush, types: readonly EventType[], at: number)
   // The label last: an account that begins anew while this waits has given its pushes up.
   const [owner, label] = yield* together(first(HOLD, ownerId), first(ID_OF_PUSH, push.id))
   if (owner === null || label === null) return
-  const data = { push: label.eventId, ...describePush(push) }
+  const data = { push: label.eventId, ...describePush(push, at) }
   for (const type of types)
     yield* tellAccount(ownerId, { type, at, data }, { pushId: push.id, forEverybody: true })
 }

@@ -2,7 +2,7 @@
 // takes one for the time of a lease, so that several nodes never try the same one at once, and one that dies
 // in a try loses nothing.
 
-import { type DeliveryError, FAILED_KEPT, GIVE_UP_AFTER, LEASE, nextTryAt } from '../../domain/outbox.ts'
+import { type DeliveryFailure, FAILED_KEPT, GIVE_UP_AFTER, LEASE, nextTryAt } from '../../domain/outbox.ts'
 import type { DueMessage, OutboxCounts } from '../notices-contract.ts'
 import { addTo, causing, forSome, locked, type RowOf, select, statement } from '../statements.ts'
 import { first, isThere, type Parts, run, type Step } from '../steps.ts'
@@ -54,7 +54,9 @@ export const MAIL_KEYS = statement<{ head: string; rows: number }>(
 /** Columns that count the messages that wait, and those that were given up. */
 export const MESSAGE_COUNTS = `sum(CASE WHEN failed_at IS NULL THEN 1 ELSE 0 END) AS waiting,
   sum(CASE WHEN failed_at IS NULL THEN 0 ELSE 1 END) AS failed`
-const COUNT_OF = statement<OutboxCounts>(`SELECT ${MESSAGE_COUNTS} FROM outbox WHERE account_id = $1`)
+const COUNT_OF = statement<OutboxCounts>(
+  `SELECT ${MESSAGE_COUNTS} FROM outbox WHERE account_id = $1 AND kind <> 'webhook'`,
+)
 /** Makes messages due that wait for more than a day, which happens only after the clock was ahead. */
 const SET_BACK = causing(
   'queued',
@@ -107,7 +109,7 @@ export function createOutbox({ steps: { read, write }, trusted }: Pick<Parts, 's
     return null
   }
 
-  function* settleTry(message: DueMessage, error: DeliveryError | null): Step<void> {
+  function* settleTry(message: DueMessage, error: DeliveryFailure | null): Step<void> {
     const now = trusted() ?? message.at
     const { id, webhookId, tries } = message
     const dueAt = error === null ? now : nextTryAt(message, now)
@@ -138,7 +140,8 @@ export function createOutbox({ steps: { read, write }, trusted }: Pick<Parts, 's
      * wait as long, and are due at once after a delivery. Does nothing when the message was removed
      * meanwhile.
      */
-    settleTry: (message: DueMessage, error: DeliveryError | null) => write(() => settleTry(message, error)),
+    settleTry: (message: DueMessage, error: DeliveryFailure | null) => write(() => settleTry(message, error)),
+    /** Counts the mails of an account. The list of webhooks counts their messages. */
     async countOf(accountId: number): Promise<OutboxCounts> {
       const counts = await read(() => first(COUNT_OF, accountId))
       return { waiting: counts?.waiting ?? 0, failed: counts?.failed ?? 0 }

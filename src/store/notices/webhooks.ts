@@ -2,7 +2,7 @@
 
 import { type DomainError, invalidFields } from '../../domain/errors.ts'
 import type { EventType } from '../../domain/events.ts'
-import { type DeliveryError, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../domain/outbox.ts'
+import { type DeliveryFailure, MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../domain/outbox.ts'
 import type { ListedWebhook, StoredWebhook, WebhookToStore } from '../notices-contract.ts'
 import { inactiveAccount } from '../refusals.ts'
 import { causing, insertInto, locked, namesOf, type RowOf, select, statement } from '../statements.ts'
@@ -24,7 +24,10 @@ const REMOVE = statement<{ id: number }>(
 )
 const REMOVE_WAITING = statement('DELETE FROM outbox WHERE webhook_id = $1')
 const DELIVERED = statement('UPDATE webhooks SET last_delivery = $2, last_error = NULL WHERE id = $1')
-const FAILED = statement('UPDATE webhooks SET last_error = $2 WHERE id = $1')
+const FAILED = statement('UPDATE webhooks SET last_error = $2, last_failure = $3 WHERE id = $1')
+const CHANGE = statement(
+  'UPDATE webhooks SET events = $3 WHERE id = $1 AND account_id IS NOT DISTINCT FROM $2',
+)
 const ACTIVE = '(SELECT id FROM accounts WHERE id = $1 AND disabled_at IS NULL)'
 const [PUSH_ID, AT, BODY] = ['CAST($2 AS BIGINT)', 'CAST($5 AS BIGINT)', 'CAST($6 AS TEXT)']
 const ABOUT_IT = `LIKE '%,' || CAST($4 AS TEXT) || ',%'`
@@ -65,9 +68,9 @@ export function tellWebhooks(
 
 export function* noteDelivery(
   id: number,
-  { error, now }: { error: DeliveryError | null; now: number },
+  { error, now }: { error: DeliveryFailure | null; now: number },
 ): Step<void> {
-  yield* error === null ? run(DELIVERED, id, now) : run(FAILED, id, error)
+  yield* error === null ? run(DELIVERED, id, now) : run(FAILED, id, error, now)
 }
 
 export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
@@ -79,7 +82,7 @@ export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'ste
       if (account === null || account.disabledAt !== null) throw inactiveAccount()
     }
     if ((yield* all(LIST_OF, accountId)).length >= MOST_WEBHOOKS) throw tooMany()
-    return present(yield* insert({ ...webhook, events: `,${events.join()},`, createdAt: now() }))
+    return present(yield* insert({ ...webhook, events: listed(events), createdAt: now() }))
   }
 
   function* remove({ id, accountId }: { id: number; accountId: number | null }): Step<boolean> {
@@ -97,19 +100,26 @@ export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'ste
       const row = await read(() => first(FIND, id), isThere)
       return row && present(row)
     },
+    /** Changes nothing if this account, or null the administrators, have no such webhook. */
+    changeEvents: (of: { id: number; accountId: number | null }, events: readonly EventType[]) =>
+      write(() => run(CHANGE, of.id, of.accountId, listed(events))),
     /**
      * Removes the webhook and its messages. Returns false when this account, or null the administrators, have
      * no such webhook.
      */
     removeWebhook: (of: { id: number; accountId: number | null }) => write(() => remove(of)),
     /** Records how a test went. */
-    noteTest: (id: number, error: DeliveryError | null) =>
+    noteTest: (id: number, error: DeliveryFailure | null) =>
       write(() => noteDelivery(id, { error, now: now() })),
   }
 }
 
 function present<R extends Row>({ events, ...row }: R) {
-  return { ...row, events: events.slice(1, -1).split(',') }
+  return { ...row, events: events.split(',').filter(Boolean) }
+}
+
+function listed(events: readonly string[]): string {
+  return `,${events.join()},`
 }
 
 function tooMany(): DomainError {

@@ -4,6 +4,7 @@
 
 import type { Visit } from '../../domain/audit.ts'
 import { decideLapse, decideLoss, forward } from '../../domain/visits.ts'
+import type { StoredPush } from '../pushes-contract.ts'
 import { statement } from '../statements.ts'
 import { all, first, isThere, type Parts, run, type Step, type Steps } from '../steps.ts'
 import { shortenLog } from './audit-log.ts'
@@ -50,39 +51,43 @@ export function createExpiry({ steps: { read, write }, trusted }: Pick<Parts, 's
   const findNextLapse = async () => (await read(() => first(NEXT_LAPSE), isThere))?.at ?? null
 
   /** Ends pushes. `skips`: leaves out pushes that another transaction has locked. */
-  function* end(ids: readonly number[], { at, skips }: { at: number; skips: boolean }): Step<number> {
+  function* end(ids: readonly number[], { at, skips }: { at: number; skips: boolean }): Step<StoredPush[]> {
     const until = performance.now() + STEP_MS
-    let ended = 0
+    const ended: StoredPush[] = []
     for (const push of yield* lockPushes(ids, { skips })) {
-      if (ended > 0 && performance.now() > until) break
+      if (ended.length > 0 && performance.now() > until) break
       const time = forward(push, at)
       if (push.expiredOn !== null || push.expiresAt > time) continue
-      yield* writeChange(push, decideLapse(push, time), NO_ENTRIES)
-      ended += 1
+      ended.push(yield* writeChange(push, decideLapse(push, time), NO_ENTRIES))
     }
     return ended
   }
 
-  /** Writes the expiry by time of some pushes and resolves to their number. */
-  async function expireLapsed(): Promise<number> {
+  /** Writes the expiry by time of some pushes, adds them to `told`, and resolves to their number. */
+  async function expireLapsed(told: StoredPush[] = []): Promise<number> {
     const at = trusted()
     if (at === null) return 0
-    return write(function* () {
+    const ended = await write(function* () {
       return yield* end(yield* listLapsed(at), { at, skips: true })
     })
+    told.push(...ended)
+    return ended.length
   }
 
   /**
-   * Writes the expiry by time of all pushes of one owner, however many others are due. Reads the owner's live
+   * Writes the expiry by time of all pushes of one owner, however many others are due, and adds them to
+   * `told`. Reads the owner's live
    * pushes only if some push of the instance is due, which is rare.
    */
-  async function expireLapsedOf(ownerId: number): Promise<void> {
+  async function expireLapsedOf(ownerId: number, told: StoredPush[] = []): Promise<void> {
     for (let done = 1; done > 0; ) {
       const [next, at] = [await findNextLapse(), trusted()]
       if (next === null || at === null || next > at) return
-      done = await write(function* () {
+      const ended = await write(function* () {
         return yield* end(yield* listLapsedOf(at, ownerId), { at, skips: false })
       })
+      told.push(...ended)
+      done = ended.length
     }
   }
 

@@ -2,12 +2,13 @@
 // `push_state` (push-locks.ts), so that visits to one push come one after another.
 
 import type { NewEntry } from '../../domain/audit.ts'
-import { eventsOf } from '../../domain/events.ts'
+import { eventsOf, TRIED } from '../../domain/events.ts'
 import type { Change } from '../../domain/visits.ts'
 import { holdAccount, newEventId, tell } from '../notices/events.ts'
 import { removeLinks } from '../notices/outbox.ts'
 import type { PushToStore, StoredPush } from '../pushes-contract.ts'
 import type { SealedSecrets } from '../sealed-contract.ts'
+import { isFirstTry } from '../shared-state.ts'
 import { addTo, causing, insertForId, statement, updateOf } from '../statements.ts'
 import { first, LAST_ID, run, type Step, together } from '../steps.ts'
 import { pushes, pushLabels, pushSecrets, pushState } from '../tables.ts'
@@ -117,7 +118,10 @@ export function* write(before: StoredPush, change: Change<StoredPush> | null, ro
     const isLastView = entry?.kind === 'view'
     yield* destroy(push, isLastView ? { viewedAt: now, until: push.expiresAt } : { at: now })
   } else if (before.deleted !== push.deleted) yield* endGrants(push.id, now)
-  if (push.ownerId !== null) yield* tell(push, eventsOf(before, change), now)
+  if (push.ownerId !== null) {
+    const types = eventsOf(before, change)
+    if (types !== TRIED || (yield* isFirstTry(push.id, now))) yield* tell(push, types, now)
+  }
   return push
 }
 

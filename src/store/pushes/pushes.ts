@@ -20,6 +20,7 @@ import { enqueue } from '../notices/outbox.ts'
 import type {
   Claim,
   ClaimResult,
+  CodeTry,
   Edited,
   EditToPush,
   PlainClaim,
@@ -32,7 +33,7 @@ import type {
 } from '../pushes-contract.ts'
 import { takeAnswer } from '../requests.ts'
 import type { MailsOfPush, SealedMails } from '../sealed-contract.ts'
-import { spendNonce } from '../shared-state.ts'
+import { spendNonce, tryCode as takeCodeTry } from '../shared-state.ts'
 import { statement } from '../statements.ts'
 import { run, type Step, type Steps } from '../steps.ts'
 import { addShare, takeRoom } from './address-shares.ts'
@@ -101,7 +102,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
   /** Claims a view of a locked push. The owner's look counts no view, spends no nonce and reads an answer. */
   function* claimLocked(
     before: StoredPush,
-    asked: Pick<Claim, 'visit' | 'lookBy' | 'nonce'>,
+    asked: Pick<Claim, 'visit' | 'lookBy' | 'nonce' | 'by'>,
   ): Step<ClaimResult> {
     const { outcome, change } = decideClaim(before, asked, timeOf(before))
     if (asked.nonce && change?.entry?.kind === 'view') yield* spendNonce(asked.nonce)
@@ -143,6 +144,17 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return { outcome, push: yield* writeChange(refused, last, room()) }
   }
 
+  /** Resolves to the milliseconds for which no code is accepted, 0 if this one was looked at. */
+  function* tryCode({ id, isRight, visit }: CodeTry): Step<number | null> {
+    const before = yield* lockPush(id)
+    if (before === null) return null
+    const now = timeOf(before)
+    const lockedFor = yield* takeCodeTry({ pushId: id, isRight, now })
+    const entry = { kind: 'failed_passphrase' as const, visit }
+    if (!isRight && lockedFor === 0) yield* writeChange(before, { after: before, now, entry }, room())
+    return lockedFor
+  }
+
   function* mailLink(asked: VisitToPush & MailsOfPush): Step<Visited<'mailed' | 'ended'>> {
     const before = yield* lockPush(asked.id)
     if (before === null || before.ownerId !== asked.ownerId) return null
@@ -171,11 +183,14 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return yield* writeChange(before, change, room())
   }
 
-  function* expireSeveral({ ids, ownerId, visit }: PushesToExpire): Step<number> {
-    let ended = 0
+  function* expireSeveral({ ids, ownerId, visit }: PushesToExpire): Step<StoredPush[]> {
+    const ended: StoredPush[] = []
     const by = { visit, isByOwner: true }
-    for (const before of yield* lockPushes(ids))
-      if (before.ownerId === ownerId && (yield* end(before, by)) !== before) ended += 1
+    for (const before of yield* lockPushes(ids)) {
+      if (before.ownerId !== ownerId) continue
+      const after = yield* end(before, by)
+      if (after !== before) ended.push(after)
+    }
     return ended
   }
 
@@ -223,6 +238,8 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
      * must be checked before the claim.
      */
     claimPlain: <T>(asked: PlainClaim<T>) => write(() => claimPlain(asked)),
+    /** Counts and audits a wrong code. Over the limit, refuses even a right one and writes nothing. */
+    tryCode: (asked: CodeTry) => write(() => tryCode(asked)),
     /**
      * Audits and counts a wrong passphrase. `limited`: no more are checked for now; nothing was written. The
      * last of `maxTries` (0: no limit) expires or locks the push.
@@ -234,9 +251,14 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
      */
     expirePush: (asked: PushToExpire) => write(() => expire(asked)),
     /**
-     * Deletes several pushes of one owner in one step. Resolves to the number that were not expired before.
+     * Deletes several pushes of one owner in one step. Resolves to the number that were not expired before,
+     * and adds them to `told`.
      */
-    expirePushes: (which: PushesToExpire) => write(() => expireSeveral(which)),
+    expirePushes: async (which: PushesToExpire, told: StoredPush[] = []): Promise<number> => {
+      const ended = await write(() => expireSeveral(which))
+      told.push(...ended)
+      return ended.length
+    },
     /**
      * Changes labels and limits of a push of this owner as `decideEdit` decides, and audits a change. A
      * refusal changes nothing. Returns null when this owner has no such push.

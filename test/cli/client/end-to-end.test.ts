@@ -48,7 +48,9 @@ describe('a text', () => {
     const piped = tryOut({ input: `${link}\n` })
     expect(await piped.run('get', '-')).toBe(0)
     expect(piped.out).toEqual(['two words '])
-    expect(await get(link)).toMatchObject({ code: 3, out: '' })
+    const bare = tryOut({ input: link })
+    expect(await bare.run('get')).toBe(3)
+    expect(await tryOut().run('get')).toBe(2)
   })
 
   test('reaches the server only encrypted, and its key never', async () => {
@@ -197,6 +199,12 @@ describe('files', () => {
     const opened = await get(link, '--sealed', answer, '--sealed', file, '--output', `${path('in')}/`)
     expect(opened).toMatchObject({ code: 0, out: 'kept' })
     expect(readFileSync(path('in/report.pdf'), 'utf8')).toBe('pdf')
+    expect(await get(link, '--sealed', file, '--output', '-')).toMatchObject({ code: 0, out: 'pdf' })
+    for (const asked of [{ answers: [link] }, { input: link }]) {
+      const trial = tryOut(asked)
+      expect(await trial.run('get', '--sealed', answer)).toBe(0)
+      expect(trial.out).toEqual(['kept'])
+    }
     const other = write('other.txt', (await newKey()).identity)
     const trial = tryOut()
     expect(await trial.run('get', '--sealed', answer, '--identity', other)).toBe(6)

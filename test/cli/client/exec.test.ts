@@ -63,6 +63,33 @@ describe('the command', () => {
     expect((await exec(flags, 'echo $X $Y $Z', env)).out).toBe('one two one\n')
   })
 
+  test('gets what is end-to-end by the key in its link, and nothing without it', async () => {
+    writeFileSync(path('key.bin'), Buffer.from([0, 255, 10]))
+    const env = {
+      TEXT: await create('sealed', '--end-to-end'),
+      FILE: await push(signedIn(), '--file', path('key.bin'), '--end-to-end', '--views', '1'),
+    }
+    const cut = { ...env, TEXT: env.TEXT.slice(0, -1) }
+    const flags = ['--env', 'X=@env:TEXT', '--file', 'F=@env:FILE']
+    const refused = await exec(flags, 'echo ran', cut)
+    expect([refused.code, refused.out]).toEqual([125, null])
+    expect(refused.said).toContain('X: The link holds no whole key')
+    expect(refused.said).toContain('No view was spent')
+    expect((await exec(flags, 'echo $X; od -An -tx1 "$F"', env)).out).toBe('sealed\n 00 ff 0a\n')
+  })
+
+  test('gets what was encrypted end-to-end, and a cut link spends no view', async () => {
+    const TEXT = await create('end to end', '--end-to-end')
+    writeFileSync(path('key.bin'), 'a sealed file')
+    const FILE = await push(signedIn(), '--file', path('key.bin'), '--end-to-end')
+    const flags = ['--env', 'A=@env:TEXT', '--stdin', '@env:FILE']
+    const cut = await exec(flags, 'true', { TEXT, FILE: FILE.slice(0, -3) })
+    expect([cut.code, cut.said.includes('No view was spent')]).toEqual([125, true])
+    expect((await exec(flags, 'printf "%s, " "$A"; cat', { TEXT, FILE })).out).toBe(
+      'end to end, a sealed file',
+    )
+  })
+
   test('gets the content of a push of a single file', async () => {
     writeFileSync(path('key.bin'), Buffer.from([0, 255, 10]))
     const LINK = await push(signedIn(), '--file', path('key.bin'))
@@ -218,6 +245,15 @@ test('a link that is lost between check and opening ends it, and what was spent 
   expect([code, out]).toEqual([123, null])
   expect(said).toContain('TWO: It has expired. Already spent: ONE. The command was not run.')
   expect(said).not.toContain('bbbbbbbb')
+})
+
+test('a link that somebody else has opened gives 123, and its owner hears of it', async () => {
+  const LINK = await push(signedIn({ input: 'x' }), '--views', '1')
+  await get(LINK)
+  expect((await exec(['--env', 'A=@env:LINK'], 'true', { LINK })).code).toBe(123)
+  const headers = { authorization: `Bearer ${place.token}` }
+  const { events } = await (await fetch(`${place.server.url}/api/oncebox/events`, { headers })).json()
+  expect(events.at(-1).type).toBe('push.tried_after_end')
 })
 
 test('--verbose tells the steps before a failure, and nothing otherwise', async () => {

@@ -238,6 +238,19 @@ describe('links', () => {
     expect(readFileSync(path('saved'), 'utf8')).toMatch(/^\w{40}$/)
   })
 
+  test('of end-to-end pushes are opened with their key', async () => {
+    await start({ run: sh(`cat > "${path('saved')}"`) })
+    const push = Bun.spawn([process.execPath, MAIN, 'push', 'sealed secret', '--end-to-end'], {
+      ...{ env: { HOME: folder, ONCEBOX_SERVER: server.url }, stderr: 'ignore' },
+    })
+    const link = (await new Response(push.stdout).text()).trim()
+    expect(await call('use_secret', { recipe: 'run', link: link.split('#')[0] })).toEqual({
+      error: 'It is end-to-end, and its key does not open it.',
+    })
+    expect(await call('use_secret', { recipe: 'run', link })).toMatchObject({ exit_code: 0 })
+    expect(readFileSync(path('saved'), 'utf8')).toBe('sealed secret')
+  })
+
   test('of other servers are refused before a connection', async () => {
     let asked = 0
     const other = serveFake(() => {

@@ -116,3 +116,27 @@ test('reserving room for an answer is idempotent, and its final size counts', ()
   for (const answer of answers) room.giveBack(answer)
   room.take(from('a'), 64 * MIB)
 })
+
+test('requests of the listener for recipients hold at most half, and end only slower ones of their own', () => {
+  const room = openRoom()
+  const outside = (address: string, forMs: number) => {
+    const body = arriving(address, forMs, 6 * MIB)
+    return Object.assign(body, { exchange: Object.assign(body.body.exchange, { isOutside: true }) })
+  }
+  const inside = arriving('192.0.2.1', 1_000_000, 6 * MIB)
+  inside.take(room)
+  const half = Array.from({ length: 10 }, (_, n) => outside(`fe80::${n}`, 10_000 + n))
+  for (const { take } of half) take(room)
+  expect(() => outside('192.0.2.8', 1_000_000).take(room)).toThrow(BUSY)
+  outside('192.0.2.9', 1).take(room)
+  expect(half.map(({ body }) => body.hasEnded)).toEqual([...Array<boolean>(9).fill(false), true])
+  expect(inside.body.hasEnded).toBe(false)
+  for (let n = 0; n < 9; n += 1) arriving(`192.0.2.${n + 20}`, 1, 6 * MIB).take(room)
+})
+
+test('loopback has a share of the room like any client if it comes by the listener for recipients', () => {
+  const room = openRoom()
+  const take = () => room.take(Object.assign(from('loopback'), { isOutside: true }), 6 * MIB)
+  for (let n = 0; n < 10; n += 1) take()
+  expect(take).toThrow(BUSY)
+})

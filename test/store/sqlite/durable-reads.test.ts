@@ -43,7 +43,7 @@ const TABLE: Table = {
     },
     hasGrants: always(async (s) => s.pushes.hasGrants(await pushOf(s))),
     ...writes('createPush', 'claimView', 'claimPlain', 'refusePassphrase', 'expirePush', 'expirePushes'),
-    ...writes('editPush', 'mailLink', 'unlockPush'),
+    ...writes('editPush', 'mailLink', 'unlockPush', 'tryCode'),
   },
   idempotencyKeys: {
     findKey: {
@@ -108,7 +108,7 @@ const TABLE: Table = {
   webhooks: {
     listWebhooks: always((s) => s.webhooks.listWebhooks(ID)),
     findWebhook: { ended: (s) => s.webhooks.findWebhook(GONE), live: (s) => s.webhooks.findWebhook(ID) },
-    ...writes('addWebhook', 'removeWebhook', 'noteTest'),
+    ...writes('addWebhook', 'changeEvents', 'removeWebhook', 'noteTest'),
   },
   accounts: {
     findAccount: always((s) => s.accounts.findAccount('ann@example.org')),

@@ -22,6 +22,26 @@ for (const select of document.querySelectorAll('select[data-submits]')) {
   select.addEventListener('change', () => select.form.requestSubmit())
 }
 
+// What stands behind `#` may be a key: it stays in the address, and is sent to nobody.
+for (const form of document.querySelectorAll('form.language')) {
+  form.addEventListener('submit', (event) => {
+    if (location.hash === '') return
+    event.preventDefault()
+    const address = new URL(form.action)
+    address.search = new URLSearchParams(new FormData(form))
+    address.hash = location.hash
+    location.assign(address)
+  })
+}
+
+// What few people use on a page is loaded with it, and works without.
+for (const place of document.querySelectorAll('[data-loads]')) {
+  import(place.dataset.loads).then(
+    ({ start }) => start(place),
+    () => undefined,
+  )
+}
+
 // One live region for all buttons, because some stand inside the text that they copy.
 const told = document.createElement('p')
 told.className = 'told visually-hidden'

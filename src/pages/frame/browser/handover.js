@@ -4,6 +4,8 @@
 import { fillMessage } from '../../../domain/message-template.ts'
 import { mailHref } from '../../share/message.ts'
 import { takePassphrase } from './kept-passphrase.js'
+import { completeLinks } from './sealed/complete.js'
+import { keepKey, takeKey } from './sealed/kept-key.js'
 
 for (const link of document.querySelectorAll('a[data-mails]')) {
   const message = document.getElementById(link.dataset.mails)
@@ -42,36 +44,40 @@ if (passphrase !== '' && kept !== null) {
   kept.hidden = false
 }
 
+// The server does not know the key of an end-to-end push, so this page adds it to the link.
+const keyless = document.querySelector('[data-lacks-key]')
+const linkKey = keyless && takeKey()
+if (linkKey) {
+  document.querySelector('[data-without-key]').remove()
+  keyless.hidden = false
+  void completeLinks(linkKey, keyless.dataset.qr)
+  document
+    .querySelector('form.language')
+    ?.addEventListener('submit', () => keepKey(linkKey, location.pathname))
+}
+
 // Polls whether the link was opened while the page is visible: every few seconds at first, later every
 // minute.
 const opened = document.querySelector('[data-asks-again]')
 const begun = Date.now()
-/** Marks polling, because it must not extend the session. */
-const LOOK = { 'oncebox-look': '1' }
 
 async function askAgain() {
   const { asksAgain, asksAs } = opened.dataset
-  const isMember = asksAs === 'member'
-  const answer = await fetch(asksAgain, isMember ? { headers: LOOK } : { credentials: 'omit' })
-  // The session has ended.
-  if (answer.redirected) return void location.assign(answer.url)
-  // The push was purged, or the server was set up anew: stop polling.
-  if (answer.status === 404) return false
+  // The header marks polling, because it must not extend the session.
+  const asking = asksAs ? { headers: { 'oncebox-look': '1' } } : { credentials: 'omit' }
+  const answer = await fetch(asksAgain, asking)
+  // The push was purged, the server was set up anew, or the session has ended: stop polling.
+  if (answer.status === 404 || answer.redirected) return false
   if (!answer.ok) return true
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
   const fresh = page.getElementById('opened')
   if (fresh === null) document.querySelector('main').replaceWith(page.querySelector('main'))
-  else if (fresh.textContent !== opened.textContent) replaceIn(opened, fresh)
-  const counts = isMember ? page.querySelectorAll('.top .count') : []
-  for (const [at, old] of document.querySelectorAll('.top .count').entries())
-    old.replaceWith(counts[at] ?? old)
+  else if (fresh.textContent !== opened.textContent) opened.replaceChildren(...fresh.childNodes)
+  const count = asksAs && page.querySelector('.top .count')
+  for (const old of count ? document.querySelectorAll('.top .count') : [])
+    old.replaceWith(count.cloneNode(true))
   document.title = page.title
   return fresh !== null
-}
-
-function replaceIn(old, fresh) {
-  old.replaceChildren(...fresh.childNodes)
-  old.dispatchEvent(new Event('replaced', { bubbles: true }))
 }
 
 async function keepAsking() {

@@ -1,10 +1,8 @@
 // Runs where a push with a QR code is created: draws the code while it is typed.
 
-import encodeQr from 'qr'
 import { wifiText } from '../wifi-text.ts'
+import { modulesOf, pictureOf } from './qr-picture.js'
 
-const SVG = 'http://www.w3.org/2000/svg'
-const QUIET_ZONE = 4
 const PAUSE_MS = 100
 
 const form = document.querySelector('form.create')
@@ -41,28 +39,4 @@ function contentOf(fields) {
     type: fields['push[wifi_type]'].value,
     isHidden: fields['push[wifi_hidden]'].checked,
   })
-}
-
-/** Returns null if the text is too long for any QR code. */
-function modulesOf(text) {
-  try {
-    return encodeQr(text, 'raw', { border: QUIET_ZONE })
-  } catch {
-    return null
-  }
-}
-
-function pictureOf(modules) {
-  const picture = document.createElementNS(SVG, 'svg')
-  picture.setAttribute('viewBox', `0 0 ${modules.length} ${modules.length}`)
-  picture.setAttribute('shape-rendering', 'crispEdges')
-  const ground = document.createElementNS(SVG, 'rect')
-  ground.setAttribute('width', modules.length)
-  ground.setAttribute('height', modules.length)
-  ground.setAttribute('fill', '#fff')
-  const squares = document.createElementNS(SVG, 'path')
-  const paths = modules.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
-  squares.setAttribute('d', paths.join(''))
-  picture.append(ground, squares)
-  return picture
 }

@@ -1,13 +1,46 @@
-// Runs on the page of an opened secret: hides it again after a while, saves it, and shows the progress of
-// downloads.
+// Runs on the pages of a secret link: hides the secret again after a while, saves it, shows the progress of
+// downloads, and loads what opens a secret that is encrypted end to end.
 
 import { sayNumber } from './language.js'
+import { piecesOf, save } from './saving.js'
 
 const SHOWN_MS = 60_000
 /** Larger files are left to the browser, which streams them to disk. */
 const MAX_IN_MEMORY = 512 * 1024 * 1024
 
-for (const details of document.querySelectorAll('details[data-hides]')) {
+enliven(document)
+document.addEventListener('replaced', ({ target }) => enliven(target))
+
+/** Activates a part of the page. */
+function enliven(part) {
+  for (const details of part.querySelectorAll('details[data-hides]')) hideLater(details)
+  for (const wait of part.querySelectorAll('[data-waits]')) countDown(wait)
+  for (const form of part.querySelectorAll('form[data-saves]')) saveHere(form)
+  for (const link of part.querySelectorAll('a[data-downloads]')) showProgress(link)
+  for (const place of part.querySelectorAll('[data-unseals]')) void unseal(place)
+  for (const refusal of part.querySelectorAll('[data-refuses-key]')) refuseKey(refusal)
+}
+
+/** What opens secrets is large, so only their pages load it. */
+async function unseal(place) {
+  try {
+    const { start } = await import(place.dataset.unseals)
+    await start(place)
+  } catch {
+    const told = document.querySelector('[data-loading]')
+    if (told !== null) told.textContent = told.dataset.broken
+  }
+}
+
+/** A link with a key is of an encrypted secret: if the server says otherwise, do not open it. */
+function refuseKey(refusal) {
+  if (location.hash.length < 2 || document.querySelector(':target') !== null) return
+  refusal.role = 'alert'
+  refusal.hidden = false
+  refusal.parentElement.querySelector('form button[type=submit]').disabled = true
+}
+
+function hideLater(details) {
   const told = details.parentElement.querySelector('[data-hiding]')
   let timer
   const hide = () => {
@@ -26,8 +59,8 @@ for (const details of document.querySelectorAll('details[data-hides]')) {
   })
 }
 
-// Counts down the time until a passphrase can be tried again.
-for (const wait of document.querySelectorAll('[data-waits]')) {
+/** Counts down the time until a passphrase can be tried again. */
+function countDown(wait) {
   const forms = JSON.parse(wait.dataset.forms)
   const until = performance.now() + Number(wait.dataset.waits) * 1000
   const timer = setInterval(() => {
@@ -37,8 +70,8 @@ for (const wait of document.querySelectorAll('[data-waits]')) {
   }, 1000)
 }
 
-// Makes the file in the browser, exactly as the text was sent, without another request.
-for (const form of document.querySelectorAll('form[data-saves]')) {
+/** Makes the file in the browser, exactly as the text was sent, without another request. */
+function saveHere(form) {
   const shown = document.getElementById(form.dataset.saves)
   form.hidden = false
   form.addEventListener('submit', (event) => {
@@ -49,9 +82,9 @@ for (const form of document.querySelectorAll('form[data-saves]')) {
   })
 }
 
-for (const link of document.querySelectorAll('a[data-downloads]')) {
+function showProgress(link) {
   const size = Number(link.dataset.downloads)
-  if (size > MAX_IN_MEMORY || size === 0) continue
+  if (size > MAX_IN_MEMORY || size === 0) return
   link.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
@@ -103,24 +136,11 @@ async function fetchWhole(address, { signal, size, tell }) {
   if (!response.ok) throw new Error(String(response.status))
   const chunks = []
   let received = 0
-  for (
-    let reader = response.body.getReader(), next = await reader.read();
-    !next.done;
-    next = await reader.read()
-  ) {
-    chunks.push(next.value)
-    received += next.value.length
-    tell(received)
+  const count = (bytes) => {
+    received = bytes
+    tell(bytes)
   }
+  for await (const chunk of piecesOf(response.body, count)) chunks.push(chunk)
   if (received !== size) throw new Error('cut off')
   return new Blob(chunks)
-}
-
-function save(blob, filename) {
-  const address = URL.createObjectURL(blob)
-  const link = document.createElement('a')
-  link.href = address
-  link.download = filename
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(address), 60_000)
 }

@@ -61,6 +61,7 @@ function Payload({ words, limits, isOfAccount, kind, typed, texts, starts }: Par
           data-counts="payload"
           data-characters={say('count_characters')}
           data-lines={say('count_lines')}
+          data-sealed={say('sealed_size')}
         />
         {limits.kinds.has('url') && (
           <button type="button" class="bare" hidden data-kind="text" data-offers>

@@ -17,9 +17,16 @@ import {
 } from './expiry-chips.ts'
 
 /** `phrase` is the text in the summary, `label` the text on the chip. */
-export type Chip = ChoiceOption & { phrase: string }
+type Chip = ChoiceOption & { phrase: string }
 
-export function Expiry(props: PartProps) {
+/** The parts of a form that its limits need; `isRequest`: they are those of a request and its answers. */
+export type ExpiryProps = Pick<PartProps, 'words' | 'limits' | 'typed' | 'texts' | 'field'> & {
+  isOfAccount?: boolean
+  isRequest?: boolean
+}
+
+export function Expiry(props: ExpiryProps) {
+  const { field, isRequest = false } = props
   const { say, forms } = props.words
   const { expire_after_days, expire_after_duration, expire_after_views: viewTrouble } = props.texts
   const trouble = props.texts.expire_after ?? expire_after_days ?? expire_after_duration
@@ -36,13 +43,17 @@ export function Expiry(props: PartProps) {
       <summary>
         <Icon name="clock" />
         <span>
-          <Line text={say('expires')} chips={chips} />
+          <Line text={say(isRequest ? 'ask_expires' : 'expires')} chips={chips} />
         </span>
       </summary>
-      <Choice legend={say('expire_after')} name="push[expire_after_duration]" picks={chips.lifetime}>
-        <ExactLifetime {...props} trouble={trouble} wrapper="push" />
+      <Choice legend={say('expire_after')} name={field('expire_after_duration').name} picks={chips.lifetime}>
+        <ExactLifetime {...props} trouble={trouble} />
       </Choice>
-      <Choice legend={say('expire_after_views')} name="push[views]" picks={chips.views}>
+      <Choice
+        legend={say(isRequest ? 'ask_answers' : 'expire_after_views')}
+        name={field('views').name}
+        picks={chips.views}
+      >
         <ExactViews {...props} />
       </Choice>
       <p class="hint">{say('expires_hint')}</p>
@@ -59,10 +70,7 @@ export function Expiry(props: PartProps) {
   )
 }
 
-/** The parts of a form that its chips need. */
-export type ChipProps = Pick<PartProps, 'words' | 'limits' | 'typed'>
-
-export function lifetimeChips({ words, limits, typed }: ChipProps): Chip[] {
+function lifetimeChips({ words, limits, typed }: ExpiryProps): Chip[] {
   const chosen = typed('expire_after_duration') || EXACT
   const chips = offeredDurations(limits).map((index, at) => {
     const label = lifetimeText(DURATIONS[index] ?? 0, words)
@@ -74,7 +82,7 @@ export function lifetimeChips({ words, limits, typed }: ChipProps): Chip[] {
   return [...chips, exactChip('expire-exact', chips, { label: words.say('expires_exact'), phrase })]
 }
 
-function viewChips({ words, limits, typed }: PartProps): Chip[] {
+function viewChips({ words, limits, typed }: ExpiryProps): Chip[] {
   const chosen = typed('views') || EXACT
   const chips = offeredViews(limits).map((n, at) => {
     const label = words.number(n)
@@ -85,16 +93,16 @@ function viewChips({ words, limits, typed }: PartProps): Chip[] {
   return [...chips, exactChip('views-exact', chips, { label: words.say('expires_exact'), phrase })]
 }
 
-export function exactChip(id: string, others: Chip[], texts: { label: string; phrase: string }): Chip {
+function exactChip(id: string, others: Chip[], texts: { label: string; phrase: string }): Chip {
   return { id, value: EXACT, isChosen: !others.some(({ isChosen }) => isChosen), ...texts }
 }
 
-export function numberOf(text: string, preset: number): number {
+function numberOf(text: string, preset: number): number {
   return /^\d{1,7}$/.test(text) ? Number(text) : preset
 }
 
 /** The summary. It contains the phrases of all chips; the style sheet shows those of the chosen ones. */
-export function Line({ text, chips }: { text: string; chips: Record<'views' | 'lifetime', Chip[]> }) {
+function Line({ text, chips }: { text: string; chips: Record<'views' | 'lifetime', Chip[]> }) {
   return text.split(/\{(views|lifetime)\}/).map((part) =>
     part === 'views' || part === 'lifetime'
       ? chips[part].map(({ id, phrase, isChosen }) => (
@@ -106,11 +114,9 @@ export function Line({ text, chips }: { text: string; chips: Record<'views' | 'l
   )
 }
 
-type ExactProps = ChipProps & { trouble: string | undefined; wrapper?: string }
+type ExactProps = ExpiryProps & { trouble: string | undefined }
 
-/** The fields for an exact time; `wrapper` as in a `FilledForm`. */
-export function ExactLifetime({ words: { say }, limits, typed, trouble, wrapper }: ExactProps) {
-  const nameOf = (field: string) => (wrapper === undefined ? field : `${wrapper}[${field}]`)
+function ExactLifetime({ words: { say }, limits, typed, field, trouble }: ExactProps) {
   const { days } = limits
   const chosen = unitOf(typed('expire_unit'))
   const hint = say('expire_after_hint', { min: days.min, n: days.max })
@@ -121,12 +127,12 @@ export function ExactLifetime({ words: { say }, limits, typed, trouble, wrapper 
           <div class="joined">
             <input
               type="number"
-              name={nameOf('expire_after')}
+              name={field('expire_after').name}
               inputmode="numeric"
               value={typed('expire_after') || days.default}
               {...describes}
             />
-            <select id="expire_unit" name={nameOf('expire_unit')} aria-label={say('expire_unit')}>
+            <select id="expire_unit" name={field('expire_unit').name} aria-label={say('expire_unit')}>
               {UNITS.map((unit) => (
                 <option value={unit} selected={unit === chosen}>
                   {say(`unit_${unit}`)}
@@ -140,7 +146,7 @@ export function ExactLifetime({ words: { say }, limits, typed, trouble, wrapper 
   )
 }
 
-function ExactViews({ words: { say }, limits: { views }, field, typed }: PartProps) {
+function ExactViews({ words: { say }, limits: { views }, field, typed }: ExpiryProps) {
   return (
     <div class="exact">
       <Input

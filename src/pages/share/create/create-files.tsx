@@ -85,6 +85,7 @@ export function Progress({ words: { say }, of = 'upload' }: ProgressProps) {
         data-rate={say('upload_rate')}
         data-left={say('upload_left')}
         data-finishing={say('upload_finishing')}
+        data-sealing={say('sealed_progress')}
       />
       <button type="button" class="quiet" data-cancel>
         {say('cancel')}
@@ -96,6 +97,7 @@ export function Progress({ words: { say }, of = 'upload' }: ProgressProps) {
         data-cancelled-late={say(`${of}_cancelled_late`, { again })}
         data-broken={say(`${of}_broken`, { again })}
         data-refused={say('upload_refused')}
+        data-unsealed={say('sealed_failed')}
       />
       <button type="submit" hidden data-retry>
         {again}

@@ -14,6 +14,7 @@ import { Content } from './create-content.tsx'
 import { Expiry } from './create-expiry.tsx'
 import { DropOverlay, Progress } from './create-files.tsx'
 import { type FieldsProps, type FormKind, formKinds, type PartProps } from './create-props.ts'
+import { Sealing, ServerReads } from './create-sealing.tsx'
 import type { Unseen } from './create-sender.ts'
 
 type CreateFormProps = { guest: Guest; unseen: Unseen; fields: Html }
@@ -48,7 +49,7 @@ export function CreateFields(props: FieldsProps) {
   const kindsToSend = isOfAccount ? undefined : 'text url qr wifi'
   return (
     <>
-      {isOfAccount && <NameInput words={words} {...field('name')} />}
+      {isOfAccount && <NameInput words={words} {...field('name')} label={readable('name', parts)} />}
       <Content {...parts} />
       <div class="settings" data-kind={kindsToSend}>
         <Expiry {...parts} />
@@ -62,9 +63,20 @@ export function CreateFields(props: FieldsProps) {
         <span class="hint" dir="ltr" hidden data-shortcut>
           <kbd>Ctrl</kbd> <kbd>Enter</kbd>
         </span>
+        <Sealing {...parts} />
       </div>
       <Progress words={words} />
       <DropOverlay words={words} refusal={refusalOfFiles(props)} />
+    </>
+  )
+}
+
+/** Returns a label that says, while the content is encrypted, that this field is not. */
+function readable(key: 'name' | 'note', { words }: PartProps) {
+  return (
+    <>
+      {words.say(key)}
+      <ServerReads words={words} />
     </>
   )
 }
@@ -80,7 +92,14 @@ function Passphrase({ words, field, limits, createScripts }: PartProps) {
       {...field('passphrase')}
       words={words}
       label={words.say(limits.requirePassphrase ? 'passphrase' : 'passphrase_optional')}
-      hint={words.say('passphrase_hint')}
+      hint={
+        <>
+          <span data-when-plain>{words.say('passphrase_hint')}</span>
+          <span hidden data-when-sealed>
+            {words.say('sealed_passphrase')}
+          </span>
+        </>
+      }
       trailing={<Dice words={words} wordlist={createScripts.wordlist} />}
       attributes={{
         autocomplete: 'new-password',
@@ -109,9 +128,18 @@ export function Options(props: PartProps) {
   return (
     <details class="options" open={isFilled}>
       <summary>{say('more_options')}</summary>
-      {isOfAccount && limits.mail && <Recipients {...props} />}
+      {isOfAccount && limits.mail && (
+        <>
+          <p class="hint" hidden data-when-sealed>
+            {say('sealed_no_mail')}
+          </p>
+          <div data-when-plain>
+            <Recipients {...props} />
+          </div>
+        </>
+      )}
       <Ticks {...props} />
-      {isOfAccount && <NoteInput words={words} {...field('note')} />}
+      {isOfAccount && <NoteInput words={words} {...field('note')} label={readable('note', props)} />}
     </details>
   )
 }
@@ -171,5 +199,14 @@ function Ticks({ words: { say }, limits, isOfAccount, typed }: PartProps) {
       isTicked={typed('shows_sender') === 'true'}
     />
   )
-  return [tellsSender, ticks]
+  const asksCode = (
+    <Tick
+      id="code_required"
+      name="push[code_required]"
+      label={say('code_required')}
+      hint={say('code_required_hint')}
+      isTicked={typed('code_required') === 'true'}
+    />
+  )
+  return [tellsSender, ticks, asksCode]
 }

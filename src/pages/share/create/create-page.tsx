@@ -12,10 +12,11 @@ import type { Words } from '../../../words/words.ts'
 import { type FindSetup, type Setup, SetupSteps } from '../../admin/first-steps.tsx'
 import { type FieldLabels, ProblemList, problemTexts } from '../../frame/fields.tsx'
 import { type Guest, signInHref } from '../../frame/guest.ts'
-import { oncePerLanguage } from '../../frame/html.ts'
+import { type Html, oncePerLanguage } from '../../frame/html.ts'
 import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../../frame/page.tsx'
-import { Notice, nameForOwner } from '../../frame/parts.tsx'
+import { Flag, fillIn, Notice, nameForOwner } from '../../frame/parts.tsx'
+import { NeedsScript } from '../../frame/sealing.tsx'
 import { CreateFields, CreateForm } from './create-form.tsx'
 import { NOTHING_REQUESTED, presetOf, requestedIn, requestedOf } from './create-preset.ts'
 import { type CreateScripts, FORM_KINDS, PAYLOADS } from './create-props.ts'
@@ -141,6 +142,7 @@ export function createShowForm(options: CreatePageParts) {
     ) : (
       <CreateFields {...settingsOf(isOfAccount)} {...given} />
     )
+    const form = <CreateForm guest={guest} unseen={unseenOf(guest, refused)} fields={fields} />
     const content = (
       <>
         <h1>{title}</h1>
@@ -149,7 +151,7 @@ export function createShowForm(options: CreatePageParts) {
         {setup && <SetupSteps guest={guest} setup={setup} />}
         {again && <LikeAnother words={words} pushed={again} />}
         {refused && <WhyRefused guest={guest} refused={refused} />}
-        <CreateForm guest={guest} unseen={unseenOf(guest, refused)} fields={fields} />
+        <ScriptedForm {...{ words, limits, form }} isSealed={typed('end_to_end') === 'true'} />
         {shared && <SharedFiles files={shared.files} />}
         {guest.findElsewhere()?.flag === null && <LocalhostNotice guest={guest} path={PAGES.create.href()} />}
       </>
@@ -178,6 +180,28 @@ export function createShowForm(options: CreatePageParts) {
   }
 
   return { show, showShared, showAgain }
+}
+
+type ScriptedFormProps = { words: Words; limits: PushLimits; form: Html; isSealed: boolean }
+
+/** The form. Without scripts the page says that the server can read what is typed, or has no form. */
+function ScriptedForm({ words, limits, form, isSealed }: ScriptedFormProps) {
+  const { say } = words
+  if (limits.endToEnd === 'off') return form
+  const readable = <p class="hint">{say('sealed_plain')}</p>
+  if (!isSealed) return [form, <noscript>{readable}</noscript>]
+  const command = 'oncebox push'
+  const required = (
+    <Notice kind="low">
+      <p>{fillIn(say('sealed_required'), 'command', <Flag>{command}</Flag>)}</p>
+    </Notice>
+  )
+  const otherwise = limits.endToEnd === 'required' ? required : [readable, form]
+  return (
+    <NeedsScript {...{ words, command, otherwise }} attributes={{}}>
+      {form}
+    </NeedsScript>
+  )
 }
 
 /** More characters than any field except the text accepts. */

@@ -2,7 +2,13 @@
 // choices; else from the server's defaults.
 
 import { DURATIONS, type PushLimits } from '../../../domain/new-push.ts'
-import { fitChoices, NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'
+import { isEndToEnd } from '../../../domain/push.ts'
+import {
+  fitChoices,
+  isEndToEndByDefault,
+  NO_CHOICES,
+  type PushChoices,
+} from '../../../domain/push-choices.ts'
 import { DAY } from '../../../domain/time.ts'
 import type { LabelledPush } from '../../../pushes/owner-lists.ts'
 import type { Typed } from './create-sender.ts'
@@ -28,6 +34,7 @@ export function requestedIn(query: URLSearchParams): RequestedSettings {
     views: numberIn(query, 'expire_after_views'),
     retrievalStep: booleanIn(query, 'retrieval_step'),
     deletableByViewer: booleanIn(query, 'deletable_by_viewer'),
+    endToEnd: booleanIn(query, 'end_to_end'),
   }
 }
 
@@ -35,9 +42,11 @@ export function requestedIn(query: URLSearchParams): RequestedSettings {
 export function requestedOf({ push, name, note }: LabelledPush): RequestedSettings {
   const { kind, createdAt, expiresAt, expireAfterDays, expireAfterViews, retrievalStep, deletableByViewer } =
     push
+  // Repeating a push that the server can read keeps the account's choice.
+  const endToEnd = isEndToEnd(push) ? true : null
   const duration = DURATIONS.find((known) => known === expiresAt - createdAt)
   const lifetime = shorterOf(expireAfterDays, duration)
-  return { kind, name, note, lifetime, views: expireAfterViews, retrievalStep, deletableByViewer }
+  return { kind, name, note, lifetime, views: expireAfterViews, retrievalStep, deletableByViewer, endToEnd }
 }
 
 /** Returns the shorter of both lifetimes, as the API does; null if neither is given. */
@@ -49,12 +58,13 @@ function shorterOf(days: number | null, duration: number | undefined): number | 
 export type PresetOptions = { requested: RequestedSettings; choices: PushChoices; limits: PushLimits }
 
 export function presetOf({ requested, choices, limits }: PresetOptions): Typed {
-  const { lifetime, views, retrievalStep, deletableByViewer } = fitChoices(
+  const { lifetime, views, retrievalStep, deletableByViewer, endToEnd } = fitChoices(
     {
       lifetime: requested.lifetime ?? choices.lifetime,
       views: requested.views ?? choices.views,
       retrievalStep: requested.retrievalStep ?? choices.retrievalStep,
       deletableByViewer: requested.deletableByViewer ?? choices.deletableByViewer,
+      endToEnd: requested.endToEnd ?? choices.endToEnd,
     },
     limits,
   )
@@ -66,6 +76,7 @@ export function presetOf({ requested, choices, limits }: PresetOptions): Typed {
     ...viewFields(views ?? limits.views.default, limits),
     retrieval_step: String(retrievalStep ?? limits.retrievalStep),
     deletable_by_viewer: String(deletableByViewer ?? limits.deletableByViewer),
+    end_to_end: String(endToEnd ?? isEndToEndByDefault(limits)),
   }
   return (field) => fields[field] ?? ''
 }

@@ -6,6 +6,7 @@ import { PUSH_KINDS } from '../../../domain/push.ts'
 import type { WordKey, Words } from '../../../words/words.ts'
 import type { FieldOf } from '../../frame/fields.tsx'
 import type { Guest } from '../../frame/guest.ts'
+import type { SealingScripts } from '../../frame/sealing.tsx'
 import type { Typed } from './create-sender.ts'
 
 /** The kinds in the form. Wi-Fi is a kind of its own here; in the API it is a QR code. */
@@ -26,7 +27,7 @@ export function formKinds({ kinds }: PushLimits): FormKind[] {
 }
 
 /** The URLs of scripts that are loaded on demand. */
-export type CreateScripts = { wordlist: string; qrPreview: string }
+export type CreateScripts = { wordlist: string; qrPreview: string } & Pick<SealingScripts, 'age' | 'seal'>
 
 export type FieldsProps = {
   words: Words

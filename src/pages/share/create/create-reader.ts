@@ -17,15 +17,25 @@ const TOO_LONG = { code: 'too_long_characters', limit: MAX_QR_CHARACTERS } as co
 export function readCreateForm(sent: Wire): RevisedPush {
   const form = withPlainLineEnds(sent)
   const content = readContent(form)
+  const limits = readLimits(form)
+  return {
+    ...limits,
+    wire: { ...limits.wire, ...content.wire },
+    showsSender: form.shows_sender === 'true',
+    namesRecipient: true,
+    problems: { ...content.problems, ...limits.problems },
+  }
+}
+
+/** Reads a lifetime and a number of views from chips or exact fields. */
+export function readLimits(form: Wire): RevisedPush {
   const lifetime = readLifetime(form)
   const views = readViews(form)
   const { expire_after_days: _days, expire_after_duration: _index, ...rest } = form
   return {
-    wire: { ...rest, ...content.wire, ...lifetime.wire, ...views.wire },
+    wire: { ...rest, ...lifetime.wire, ...views.wire },
     ...(lifetime.duration === undefined ? {} : { duration: lifetime.duration }),
-    showsSender: form.shows_sender === 'true',
-    namesRecipient: true,
-    problems: { ...content.problems, ...lifetime.problems, ...views.problems },
+    problems: { ...lifetime.problems, ...views.problems },
   }
 }
 
@@ -58,7 +68,7 @@ function readWifi(form: Wire): RevisedPush {
 }
 
 /** Keeps whole days as days, and converts anything shorter to a duration. */
-export function readLifetime(form: Wire): RevisedPush {
+function readLifetime(form: Wire): RevisedPush {
   const { expire_after: given, expire_after_duration: index } = form
   if (index !== undefined && index !== EXACT) return { wire: { expire_after_duration: index } }
   if (index === EXACT && textOf(given).trim() === '')

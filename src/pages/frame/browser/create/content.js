@@ -1,7 +1,7 @@
 // The payload: kept when the kind changes, hidden or counted on request, and sent with Ctrl+Enter.
 
 import { completeWebAddress } from '../../../share/create/web-address.ts'
-import { chooseKind, form, kindOf, payload, submit } from './form.js'
+import { chooseKind, form, kindOf, payload, sayBytes, state, submit } from './form.js'
 
 const link = document.getElementById('link')
 const qr = document.getElementById('qr')
@@ -41,7 +41,7 @@ offerLink()
 function offerLink() {
   if (offer === null) return
   const isAddress = /^https?:\/\/\S+$/i.test(payload.value.trim()) && URL.canParse(payload.value.trim())
-  offer.hidden = !isAddress || link.value !== ''
+  offer.hidden = !isAddress || link.value !== '' || state.isSealed
 }
 
 const mask = document.querySelector('[data-masks]')
@@ -55,8 +55,11 @@ const counter = document.querySelector('[data-counts]')
 function count() {
   const characters = [...payload.value].length
   const lines = payload.value.split('\n').length
-  const texts = [counter.dataset.characters.replace('{n}', characters)]
-  if (lines > 1) texts.push(counter.dataset.lines.replace('{n}', lines))
+  const isSealed = state.isSealed && state.sealedBytes !== null
+  const texts = isSealed
+    ? [counter.dataset.sealed.replace('{size}', () => sayBytes(state.sealedBytes(payload.value)))]
+    : [counter.dataset.characters.replace('{n}', characters)]
+  if (lines > 1 && !isSealed) texts.push(counter.dataset.lines.replace('{n}', lines))
   counter.textContent = characters === 0 ? '' : texts.join(' · ')
 }
 payload.addEventListener('input', count)

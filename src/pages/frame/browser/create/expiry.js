@@ -7,7 +7,7 @@ const box = document.querySelector('.expiry')
 const forms = JSON.parse(box.dataset.forms)
 const time = document.getElementById('expire_after')
 const unit = document.getElementById('expire_unit')
-const views = box.querySelector('#expire_after_views, #max_answers')
+const views = document.getElementById('expire_after_views')
 
 form.addEventListener('input', show)
 show()

@@ -7,8 +7,12 @@ export const form = document.querySelector('form.create')
 export const submit = form.querySelector('.actions button[type=submit]')
 export const payload = document.getElementById('payload')
 
-/** `isSending`: files are being sent. `isLeaving`: the page is about to be left without asking. */
-export const state = { isSending: false, isLeaving: false }
+/**
+ * `isSending`: files are being sent. `isLeaving`: the page is about to be left without asking. `isSealed`: the
+ * content is sent as what `seal` resolves to, which is null until that is loaded; `sealedBytes` returns how
+ * many bytes a text takes then.
+ */
+export const state = { isSending: false, isLeaving: false, isSealed: false, seal: null, sealedBytes: null }
 
 export function kindOf() {
   return form.elements['push[kind]'].value
@@ -16,7 +20,7 @@ export function kindOf() {
 
 export function chooseKind(wanted) {
   const choice = document.getElementById(`kind-${wanted}`)
-  if (choice === null || choice.checked) return
+  if (choice === null || choice.checked || choice.disabled) return
   choice.checked = true
   choice.dispatchEvent(new Event('change', { bubbles: true }))
 }

@@ -1,6 +1,6 @@
 // Checks fields against the server's limits before anything is sent.
 
-import { form, setProblem } from './form.js'
+import { form, payload, setProblem, state } from './form.js'
 
 const fields = [...form.querySelectorAll(':is(input, textarea)[data-too-long]')]
 const encoder = new TextEncoder()
@@ -19,14 +19,14 @@ form.addEventListener('submit', (event) => {
 /** Returns true if the field is within its limit; otherwise shows the problem. */
 function check(field) {
   const { maxBytes = Infinity, maxCharacters = Infinity, tooLong } = field.dataset
-  const isTooLong =
-    bytesOf(field.value) > Number(maxBytes) || charactersOf(field.value) > Number(maxCharacters)
+  const isTooLong = bytesOf(field) > Number(maxBytes) || charactersOf(field.value) > Number(maxCharacters)
   setProblem(field, isTooLong ? tooLong : '')
   return !isTooLong
 }
 
-function bytesOf(text) {
-  return encoder.encode(text).length
+function bytesOf(field) {
+  if (field === payload && state.isSealed && state.sealedBytes !== null) return state.sealedBytes(field.value)
+  return encoder.encode(field.value).length
 }
 
 function charactersOf(text) {

@@ -15,9 +15,10 @@ const again = progress.querySelector('[data-retry]')
 
 form.addEventListener('submit', (event) => {
   if (state.isSending) event.preventDefault()
-  if (state.isSending || kindOf() !== 'file' || chooser === null || chooser.files.length === 0) return
+  const hasFiles = kindOf() === 'file' && chooser !== null && chooser.files.length > 0
+  if (state.isSending || !(hasFiles || state.isSealed)) return
   event.preventDefault()
-  send()
+  void send(hasFiles)
 })
 window.addEventListener('pageshow', () => setSending(false))
 
@@ -26,17 +27,21 @@ function setSending(isSending) {
   submit.setAttribute('aria-disabled', String(isSending))
 }
 
-function send() {
+async function send(hasFiles) {
   const request = new XMLHttpRequest()
   let isSent = false
+  let isCancelled = false
   setSending(true)
-  progress.hidden = false
+  progress.hidden = !hasFiles
   cancel.hidden = false
   again.hidden = true
   problem.textContent = ''
   told.textContent = ''
   bar.value = 0
-  cancel.onclick = () => request.abort()
+  cancel.onclick = () => {
+    isCancelled = true
+    request.abort()
+  }
   progress.scrollIntoView({ block: 'nearest' })
 
   const speedAt = createSpeed()
@@ -69,8 +74,20 @@ function send() {
     else stop(problem.dataset.cancelled)
   })
   request.addEventListener('error', () => askAgain(problem.dataset.broken))
+  const body = await bodyToSend().catch(() => null)
+  if (isCancelled) return stop(problem.dataset.cancelled)
+  if (body === null) return stop(problem.dataset.unsealed)
   request.open('POST', form.action)
-  request.send(new FormData(form))
+  request.send(body)
+}
+
+async function bodyToSend() {
+  if (!state.isSealed) return new FormData(form)
+  return state.seal((share) => {
+    bar.max = 1
+    bar.value = share
+    told.textContent = told.dataset.sealing.replace('{percent}', Math.floor(share * 100))
+  })
 }
 
 function describe({ loaded, total, speed }) {
@@ -105,8 +122,8 @@ function stop(text) {
   bar.value = 0
   problem.textContent = text
   // Without a text, the notice of the page explains the failure and has the focus.
-  if (text === '') progress.hidden = true
-  else submit.focus()
+  progress.hidden = text === ''
+  if (text !== '') submit.focus()
 }
 
 /** The outcome is unknown. Offers a retry with the same idempotency key. */

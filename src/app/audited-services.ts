@@ -1,0 +1,157 @@
+// The services of a server, wrapped so that --audit-log tells what they do to accounts and the server.
+
+import { type Account, parseEmail } from '../domain/account.ts'
+import type { AuditAction } from '../operating/audit-trail.ts'
+import type { Act, On } from './audit-acts.ts'
+import type { Services } from './services.ts'
+
+type Telling = { on: On; identify: (account: Account) => void }
+
+/** Wraps what changes accounts, notices and the server. `identify` hears who asks. */
+export function auditServices(services: Services, { on, identify }: Telling): Services {
+  return {
+    ...services,
+    access: auditAccess(services.access, { on, identify }),
+    notices: { ...services.notices, webhooks: auditWebhooks(services.notices.webhooks, on) },
+    upkeep: {
+      ...services.upkeep,
+      acceptClock: on(services.upkeep.acceptClock, () => ({ action: 'clock-accept' })),
+    },
+    requests: {
+      ...services.requests,
+      keepRecipient: on(services.requests.keepRecipient, () => ({ action: 'age-key-change' })),
+    },
+  }
+}
+
+type Webhooks = Services['notices']['webhooks']
+
+function auditWebhooks(webhooks: Webhooks, on: On): Webhooks {
+  return {
+    ...webhooks,
+    add: on(webhooks.add, () => ({ action: 'webhook-create' })),
+    change: on(webhooks.change, () => ({ action: 'webhook-change' })),
+    remove: on(webhooks.remove, () => ({ action: 'webhook-remove' })),
+    test: on(webhooks.test, () => ({ action: 'webhook-test' })),
+  }
+}
+
+type Access = Services['access']
+
+function auditAccess(access: Access, { on, identify }: Telling): Access {
+  const { accounts, apiTokens, accountLinks, sessions, twoFactor } = access
+  const ofEmail =
+    (action: AuditAction) =>
+    ([email]: [string, ...unknown[]]): Act => ({ action, target: addressIn(email) })
+  const identified = <T extends { account: Account } | null>(found: T): T => {
+    if (found !== null) identify(found.account)
+    return found
+  }
+  return {
+    ...access,
+    accounts: {
+      ...accounts,
+      addAccount: on(accounts.addAccount, ([{ email }]) => ({
+        action: 'account-create',
+        target: addressIn(email),
+      })),
+      disableAccount: on(accounts.disableAccount, ofEmail('account-disable')),
+      enableAccount: on(accounts.enableAccount, ofEmail('account-enable')),
+      makeAdmin: on(accounts.makeAdmin, ofEmail('account-promote')),
+      unmakeAdmin: on(accounts.unmakeAdmin, ofEmail('account-demote')),
+      removeAccount: on(accounts.removeAccount, ofEmail('account-remove')),
+      turnOffTwoFactor: on(accounts.turnOffTwoFactor, ofEmail('second-factor-off')),
+      setPassword: on(accounts.setPassword, ([{ email }]) => ({
+        action: 'password-change',
+        target: addressIn(email),
+      })),
+    },
+    signUp: on(access.signUp, ([{ email }]) => ({
+      ...{ action: 'account-create', reason: 'sign_up' },
+      ...{ user: addressIn(email), target: addressIn(email) },
+    })),
+    apiTokens: {
+      ...apiTokens,
+      authenticate: async (...asked) => identified(await apiTokens.authenticate(...asked)),
+      createApiToken: on(apiTokens.createApiToken, ([{ email }]) => ({
+        action: 'token-create',
+        target: email,
+      })),
+      revokeApiToken: on(apiTokens.revokeApiToken, ([{ email }]) => ({
+        action: 'token-revoke',
+        target: email,
+      })),
+      revokeOwn: on(apiTokens.revokeOwn, ([{ email }]) => ({ action: 'token-revoke', target: email })),
+    },
+    accountLinks: {
+      ...accountLinks,
+      createSetupLink: on(accountLinks.createSetupLink, (_, link) =>
+        link === null ? null : { action: 'setup-link-create' },
+      ),
+      invite: on(accountLinks.invite, ([{ email }]) => ({
+        action: 'invitation-create',
+        target: addressIn(email),
+      })),
+      removeLink: on(accountLinks.removeLink, () => ({ action: 'invitation-remove' })),
+      sendReset: on(accountLinks.sendReset, ([{ email }]) => ({
+        ...{ action: 'password-reset-request', target: addressIn(email) },
+      })),
+      createResetLink: on(accountLinks.createResetLink, ([{ email }]) => ({
+        ...{ action: 'reset-link-create', target: email },
+      })),
+      useLink: on(accountLinks.useLink, (_, used) =>
+        used === undefined
+          ? { action: 'link-use' }
+          : {
+              ...{ action: used.isNew ? 'account-create' : 'password-reset', reason: 'link' },
+              ...{ user: used.account.email, target: used.account.email },
+            },
+      ),
+    },
+    sessions: {
+      ...sessions,
+      findSession: async (...asked) => identified(await sessions.findSession(...asked)),
+      signIn: on(sessions.signIn, ([{ email }], result) => signInAct(addressIn(email), result?.outcome)),
+      confirmSignIn: on(sessions.confirmSignIn, ([{ pending }], result) => ({
+        ...signInAct(pending.email, result?.outcome),
+        action: 'sign-in-code',
+      })),
+      beginFor: on(sessions.beginFor, ([{ email }], result) => signInAct(email, result?.outcome)),
+      changePassword: on(sessions.changePassword, ([{ account }], isRight) => ({
+        ...{ action: 'password-change', target: account.email, ...outcomeOf(isRight) },
+      })),
+      isPassword: on(sessions.isPassword, (_, isRight) => ({
+        ...{ action: 'confirm-password', ...outcomeOf(isRight) },
+      })),
+      testPassword: on(sessions.testPassword, (_, hash) => ({
+        ...{ action: 'confirm-password', ...outcomeOf(hash !== null) },
+      })),
+      isCode: on(sessions.isCode, (_, isRight) => ({ action: 'confirm-code', ...outcomeOf(isRight) })),
+      endSession: on(sessions.endSession, () => ({ action: 'session-end' })),
+      endOtherSessions: on(sessions.endOtherSessions, () => ({ action: 'session-end', reason: 'others' })),
+    },
+    twoFactor: {
+      ...twoFactor,
+      turnOn: on(twoFactor.turnOn, ([{ email }], codes) => ({
+        ...{ action: 'second-factor-on', target: email, ...outcomeOf(codes !== null) },
+      })),
+      turnOff: on(twoFactor.turnOff, ([{ email }]) => ({ action: 'second-factor-off', target: email })),
+    },
+  }
+}
+
+/** Returns null for what is no address: a password may have been typed into the wrong field. */
+const addressIn = (text: string): string | null => parseEmail(text)
+
+function signInAct(user: string | null, outcome: string | undefined): Act {
+  const isIn = outcome === 'signed_in'
+  const isHalf = outcome === 'code_needed'
+  return {
+    ...{ action: 'sign-in', user, outcome: isIn ? 'success' : isHalf ? 'unknown' : 'failure' },
+    reason: isIn ? null : outcome,
+  }
+}
+
+function outcomeOf(isRight: boolean | undefined): Pick<Act, 'outcome' | 'reason'> {
+  return isRight ? { outcome: 'success' } : { outcome: 'failure', reason: 'wrong' }
+}

@@ -1,0 +1,286 @@
+// Makes the lines of --audit-log: wraps the store, the services, the backups and the front door, and changes
+// nothing that they do. Loaded with the flag only.
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Backups } from '../backup/backups.ts'
+import { hmac } from '../crypto/digest.ts'
+import { findKey, fingerprint } from '../crypto/keyring.ts'
+import type { Now } from '../domain/time.ts'
+import type { Exchange } from '../http/door/exchange.ts'
+import { API, type Endpoint, PAGES, PREVIOUS_FAMILIES } from '../http/urls.ts'
+import type { Appearances } from '../operating/appearance.ts'
+import { type AuditAction, type AuditFile, presentAuditLine } from '../operating/audit-trail.ts'
+import type { SettingInEffect } from '../pages/admin/settings.tsx'
+import type { OpenedStore } from '../store/opening/opened-store.ts'
+import type { StoredPush } from '../store/pushes-contract.ts'
+import type { StoredRequest } from '../store/requests-contract.ts'
+import { type Act, createOn } from './audit-acts.ts'
+import { auditServices } from './audited-services.ts'
+import type { Services } from './services.ts'
+
+/** The request in which something happens, and what it is about as far as that is known. */
+type Asked = {
+  ip: string
+  user: string | null
+  push: StoredPush | null
+  request: StoredRequest | null
+  /** Whether a line of this request was written. */
+  isTold: boolean
+}
+
+export type Auditing = ReturnType<typeof createAuditing>
+
+export type AuditingOptions = {
+  file: Pick<AuditFile, 'write'>
+  store: Pick<OpenedStore, 'keyring' | 'lists'>
+  now: Now
+  version: string
+  settings: readonly Pick<SettingInEffect, 'flag' | 'value'>[]
+}
+
+export function createAuditing({ file, store, now, version, settings }: AuditingOptions) {
+  const { keyring, lists } = store
+  const asking = new AsyncLocalStorage<Asked>()
+  /** Lines wait for the ids of their pushes, and keep the order of their commits. */
+  let written: Promise<void> = Promise.resolve()
+
+  /** Call this after the commit is durable. */
+  function tell({ push = null, request = null, outcome = 'success', more, ...act }: Act): void {
+    const asked = asking.getStore()
+    if (asked !== undefined) asked.isTold = true
+    const line = { at: now(), user: asked?.user, ip: asked?.ip, outcome, ...act }
+    written = written.then(async () => {
+      const subject = {
+        'oncebox.push.id': push && (await idOfPush(push)),
+        'oncebox.push.kind': push?.kind,
+        'oncebox.request.id':
+          request && idUnder(request.keyNumber, `request/${request.id}/${request.createdAt}`),
+      }
+      file.write(presentAuditLine({ ...line, more: { ...subject, ...more } }))
+    })
+  }
+
+  /** Returns the id that events use, or for an anonymous push one that is the same in all its lines. */
+  async function idOfPush({ id, ownerId, keyNumber, createdAt }: StoredPush): Promise<string> {
+    const labels = ownerId === null ? null : await lists.findLabels(id).catch(() => null)
+    return labels?.eventId ?? idUnder(keyNumber, `push/${id}/${createdAt}`)
+  }
+
+  function idUnder(keyNumber: number, subject: string): string {
+    const { notices } = findKey(keyring, keyNumber) ?? keyring.sealing
+    return hmac(notices, `audit/${subject}`).toString('hex').slice(0, 20)
+  }
+
+  function tellEnd(push: StoredPush, reason: string): void {
+    if (push.expiredOn === null) return
+    // An expiry by time is nobody's act.
+    const nobody = reason === 'time' ? { user: null, ip: null } : {}
+    tell({ action: 'push-expire', reason, push, ...nobody })
+  }
+
+  const on = createOn(tell)
+
+  function wrapStore(inner: OpenedStore): OpenedStore {
+    const { pushes, expiry, requests } = inner
+    const about = <T extends StoredPush | null | undefined>(push: T): T => {
+      const asked = asking.getStore()
+      if (asked !== undefined && push) asked.push = push
+      return push
+    }
+    const tellVisit = ({ outcome, push }: { outcome: string; push: StoredPush }) => {
+      about(push)
+      if (outcome === 'has_files') return
+      const isView = outcome === 'view'
+      const reason = isView ? null : outcome === 'refused' ? 'wrong_passphrase' : outcome
+      tell({ action: 'push-open', outcome: isView ? 'success' : 'failure', reason, push })
+      if (isView) tellEnd(push, 'views')
+      if (outcome === 'refused') tellEnd(push, 'passphrase')
+    }
+    const after = async <T>(work: Promise<T>, note: (result: NonNullable<T>) => void): Promise<T> => {
+      const result = await work
+      if (result != null) note(result)
+      return result
+    }
+    return {
+      ...inner,
+      pushes: {
+        ...pushes,
+        createPush: (asked) =>
+          after(pushes.createPush(asked), (push) => {
+            about(push)
+            const { request } = asking.getStore() ?? {}
+            if (asked.answer === null) tell({ action: 'push-create', push })
+            else tell({ action: 'request-answer', push, request: request ?? null })
+          }),
+        findPush: async (lookup) => about(await pushes.findPush(lookup)),
+        findSealedPush: (lookup) => after(pushes.findSealedPush(lookup), ({ push }) => about(push)),
+        claimView: (asked) => after(pushes.claimView(asked), tellVisit),
+        claimPlain: (asked) => after(pushes.claimPlain(asked), tellVisit),
+        refusePassphrase: (asked) => after(pushes.refusePassphrase(asked), tellVisit),
+        expirePush: (asked) =>
+          after(pushes.expirePush(asked), (push) => {
+            const ofEnded = { outcome: 'failure', reason: 'expired' } as const
+            tell({
+              action: 'push-expire',
+              push: about(push),
+              ...(push.deleted ? { reason: 'deleted' } : ofEnded),
+            })
+          }),
+        expirePushes: async (asked) => {
+          const deleted: StoredPush[] = []
+          const count = await pushes.expirePushes(asked, deleted)
+          for (const push of deleted) tellEnd(push, 'deleted')
+          return count
+        },
+        editPush: (asked) =>
+          after(pushes.editPush(asked), (edited) => {
+            if (edited.outcome === 'edited') tell({ action: 'push-edit', push: about(edited.push) })
+          }),
+        mailLink: (asked) =>
+          after(pushes.mailLink(asked), ({ outcome, push }) => {
+            if (outcome === 'mailed') tell({ action: 'push-mail', push: about(push) })
+          }),
+        unlockPush: (asked) =>
+          after(pushes.unlockPush(asked), (push) => tell({ action: 'push-unlock', push: about(push) })),
+      },
+      expiry: {
+        ...expiry,
+        expireLapsed: async () => {
+          const lapsed: StoredPush[] = []
+          const count = await expiry.expireLapsed(lapsed)
+          for (const push of lapsed) tellEnd(push, 'time')
+          return count
+        },
+        expireLapsedOf: async (ownerId) => {
+          const lapsed: StoredPush[] = []
+          await expiry.expireLapsedOf(ownerId, lapsed)
+          for (const push of lapsed) tellEnd(push, 'time')
+        },
+      },
+      requests: {
+        ...requests,
+        findRequest: (lookup) =>
+          after(requests.findRequest(lookup), (request) => {
+            const asked = asking.getStore()
+            if (asked !== undefined) asked.request = request
+          }),
+        addRequest: (...asked) =>
+          after(requests.addRequest(...asked), (request) => tell({ action: 'request-create', request })),
+        closeRequest: (asked) =>
+          after(requests.closeRequest(asked), (request) => tell({ action: 'request-close', request })),
+        refusePassphrase: (asked) =>
+          after(requests.refusePassphrase(asked), ({ outcome, request }) => {
+            const reason = outcome === 'refused' ? 'wrong_passphrase' : outcome
+            tell({ action: 'request-answer', outcome: 'failure', reason, request })
+          }),
+      },
+    }
+  }
+
+  const wrapServices = (services: Services): Services =>
+    auditServices(services, {
+      on,
+      identify: ({ email }) => {
+        const asked = asking.getStore()
+        if (asked !== undefined) asked.user = email
+      },
+    })
+
+  function wrapBackups(backups: Backups): Backups {
+    const { job, makeNow } = backups
+    return {
+      ...backups,
+      job: {
+        ...job,
+        start: (report) =>
+          job.start({
+            did: () => {
+              asking.exit(() => tell({ action: 'backup-make' }))
+              report.did()
+            },
+            failed: (...failure) => {
+              asking.exit(() => tell({ action: 'backup-make', outcome: 'failure' }))
+              report.failed(...failure)
+            },
+          }),
+      },
+      makeNow: (by) => {
+        tell({ action: 'backup-request' })
+        makeNow(by)
+      },
+    }
+  }
+
+  const wrapAppearance = (appearance: Appearances): Appearances => ({
+    ...appearance,
+    change: on(appearance.change, () => ({ action: 'appearance-change' })),
+  })
+
+  /** Answers, and tells a refusal that no use case has told, and that the page of a request was shown. */
+  async function observe(
+    exchange: Exchange,
+    answer: (exchange: Exchange) => Promise<Response>,
+  ): Promise<Response> {
+    const asked: Asked = { ip: exchange.clientAddress, user: null, push: null, request: null, isTold: false }
+    return asking.run(asked, async () => {
+      const response = await answer(exchange)
+      if (asked.isTold || exchange.isHead) return response
+      const { status } = response
+      const name = `${exchange.request.method} ${exchange.route}`
+      const { push, request } = asked
+      const action = REFUSED.get(name)
+      if (name === LOOK) tell({ action: 'request-open', request, ...statusOf(status) })
+      else if (action !== undefined && status >= 400) tell({ action, push, request, ...statusOf(status) })
+      else if (status === 401 && PRESENTS.some((header) => exchange.request.headers.has(header)))
+        tell({ action: 'token-use', ...statusOf(status) })
+      return response
+    })
+  }
+
+  /** Tells a start, with the settings in effect as administrators see them, and the key that seals. */
+  function tellStart(): void {
+    const inEffect = Object.fromEntries(settings.map(({ flag, value }) => [flag, value]))
+    tell({
+      action: 'server-start',
+      more: {
+        'service.version': version,
+        'oncebox.key': fingerprint(keyring.sealing.verifier),
+        'oncebox.settings': inEffect,
+      },
+    })
+  }
+
+  /** Resolves when every line is handed to the file. */
+  async function stop(): Promise<void> {
+    tell({ action: 'server-stop' })
+    await written
+  }
+
+  return { wrapStore, wrapServices, wrapBackups, wrapAppearance, observe, tellStart, stop }
+}
+
+function statusOf(status: number): Pick<Act, 'outcome' | 'reason'> {
+  return status < 400 ? { outcome: 'success' } : { outcome: 'failure', reason: `status_${status}` }
+}
+
+const PRESENTS = ['authorization', 'x-user-token']
+const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`
+const LOOK = nameOf(PAGES.answer)
+const FAMILIES = Object.values(PREVIOUS_FAMILIES)
+
+const REFUSED_URLS: readonly [AuditAction, ...Endpoint[]][] = [
+  ['push-create', API.create, PAGES.submitCreate, PAGES.share, ...FAMILIES.map(({ create }) => create)],
+  ['push-open', API.retrieve, PAGES.reveal, PAGES.revealStep, ...FAMILIES.map(({ retrieve }) => retrieve)],
+  ['push-expire', API.expire, PAGES.expire, PAGES.expireOwn, ...FAMILIES.map(({ expire }) => expire)],
+  ['push-edit', API.edit, PAGES.editPush],
+  ['push-mail', API.notify],
+  ['push-unlock', PAGES.unlock],
+  ['push-open', PAGES.readAnswer],
+  ['request-create', API.createRequest, PAGES.ask],
+  ['request-answer', API.answer, PAGES.submitAnswer],
+  ['request-close', API.closeRequest, PAGES.closeRequest],
+]
+
+const REFUSED = new Map(
+  REFUSED_URLS.flatMap(([action, ...urls]) => urls.map((url) => [nameOf(url), action] as const)),
+)

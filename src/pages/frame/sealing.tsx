@@ -1,0 +1,132 @@
+// Parts of pages that encrypt or decrypt in the browser. The server renders them, and never has the key.
+
+import { isEndToEnd, type Push } from '../../domain/push.ts'
+import type { WordKey, Words } from '../../words/words.ts'
+import type { Children } from './html.ts'
+
+/** The URLs of scripts that are loaded on demand. `age` encrypts and decrypts. */
+export type SealingScripts = Record<'age' | 'seal' | 'unseal' | 'identity' | 'qrPicture', string>
+
+type NeedsScriptProps = {
+  words: Words
+  command: string
+  /**
+   * Shown where the browser runs no scripts, instead of the form. Contains no other <noscript>: the first end
+   * tag would end both.
+   */
+  otherwise: Children
+  attributes: Readonly<Record<string, string>>
+  children: Children
+}
+
+/**
+ * A form that works only by scripts. It is in a template, so that a browser whose scripts fail has no form
+ * that could send what was typed, or spend a view.
+ */
+export function NeedsScript({ words, command, otherwise, attributes, children }: NeedsScriptProps) {
+  const { say } = words
+  return (
+    <>
+      <noscript>{otherwise}</noscript>
+      <p class="hint" role="status" data-loading data-broken={say('sealed_broken', { command })}>
+        {say('sealed_loading', { command })}
+      </p>
+      <template data-needs-script {...attributes}>
+        {children}
+      </template>
+    </>
+  )
+}
+
+/** A secret key is read from the file in this browser: outside of every form, and without a name. */
+export function IdentityChooser({
+  words: { say },
+  label = say('sealed_identity'),
+}: {
+  words: Words
+  label?: string
+}) {
+  return (
+    <div class="field" hidden data-asks="identity">
+      <label for="identity">{label}</label>
+      <input type="file" id="identity" autocomplete="off" aria-describedby="identity-hint" />
+      <p class="hint" id="identity-hint">
+        {say('sealed_identity_hint')}
+      </p>
+    </div>
+  )
+}
+
+/** Browsers neither change nor store what is pasted. */
+const UNTOUCHED_LINK: Record<string, string> = {
+  ...{ autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' },
+}
+
+/** Asks for a link that was cut, in the same way. */
+export function WholeLinkInput({ words: { say } }: { words: Words }) {
+  return (
+    <div class="field" hidden data-asks="link">
+      <label for="whole-link">{say('sealed_whole_link')}</label>
+      <input type="text" id="whole-link" dir="ltr" {...UNTOUCHED_LINK} />
+    </div>
+  )
+}
+
+/** The outcome, told by the script. */
+export function Told() {
+  return <p class="notice low" role="alert" hidden data-told />
+}
+
+type OwnKeyProps = {
+  words: Words
+  scripts: SealingScripts
+  label?: string
+  /** The public key whose file is asked for; null for any. */
+  recipient: string | null
+  children?: Children
+}
+
+/** Hands an identity file to a script. Hidden without scripts. */
+export function OwnKey({ words, scripts, label, recipient, children }: OwnKeyProps) {
+  return (
+    <div
+      hidden
+      class="unsealing"
+      data-loads={scripts.identity}
+      data-age={scripts.age}
+      data-qr={scripts.qrPicture}
+      data-recipient={recipient}
+      data-words={textsOf(words)}
+    >
+      {children}
+      <Told />
+      <IdentityChooser words={words} {...(label === undefined ? {} : { label })} />
+    </div>
+  )
+}
+
+/** The texts with which the script renders what it has opened. */
+const TEXTS = [
+  ...['copied', 'copy', 'copy_failed', 'copy_line', 'copy_named', 'show', 'save_file', 'files', 'file_lost'],
+  ...['revealed_text', 'revealed_message', 'revealed_show', 'revealed_hide', 'hidden_again'],
+  ...['download_rate', 'download_done', 'receive_outage_doubt'],
+  ...[
+    'sealed_key_missing',
+    'sealed_key_foreign',
+    'sealed_other_link',
+    'sealed_no_identity',
+    'sealed_opening',
+  ],
+  ...['sealed_refused', 'sealed_file', 'sealed_file_refused', 'sealed_unnumbered', 'key_made', 'key_read'],
+  ...['request_marked', 'request_other_key', 'sealed_broken'],
+] as WordKey[]
+
+export function textsOf(words: Words): string {
+  return JSON.stringify(Object.fromEntries(TEXTS.map((key) => [key, words.forms(key)])))
+}
+
+/** Returns the text for who encrypted a push; null for one that the server can read. */
+export function sealedKey(push: Push, isReceived: boolean) {
+  if (isEndToEnd(push)) return isReceived ? 'sealed_arrived' : 'sealed_state'
+  return push.encryptedBy === null ? null : 'sealed_by_server'
+}

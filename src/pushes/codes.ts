@@ -1,0 +1,38 @@
+// The code beside a link: two digits that a page asks for before a view is spent. It stops programs that
+// press buttons without reading; it protects nothing from a person.
+
+import { codeOf } from '../crypto/push-secrets.ts'
+import type { Viewer } from '../domain/audit.ts'
+import { isOwner } from '../domain/push.ts'
+import type { Store } from '../store/contract.ts'
+import type { FoundPush, PushFinder } from './push-finder.ts'
+
+/** Why a code opens nothing: it is missing or wrong, or codes are refused for `lockedFor` milliseconds. */
+export type CodeRefusal = { problem: 'missing' | 'wrong' } | { problem: 'locked'; lockedFor: number }
+
+type CodeOptions = { finder: PushFinder; store: Pick<Store, 'pushes'> }
+
+export function createCodes({ finder, store }: CodeOptions) {
+  const read = ({ push, sealed, urlToken }: FoundPush) =>
+    push.codeRequired && sealed !== null ? codeOf(urlToken, sealed.secrets.salt) : null
+
+  /** Returns the code of a live push. Show it only to the owner and the browser that created the push. */
+  async function findCode(urlToken: string, viewer: Viewer | null): Promise<string | null> {
+    return read(await finder.getSealedPush(urlToken, viewer?.visit ?? null))
+  }
+
+  /** Returns null when the push may be opened. Its owner is not asked. Counts a wrong code. */
+  async function checkCode(urlToken: string, given: string, viewer: Viewer): Promise<CodeRefusal | null> {
+    const found = await finder.getSealedPush(urlToken, viewer.visit)
+    const code = read(found)
+    if (code === null || isOwner(found.push, viewer.account)) return null
+    const digits = given.normalize('NFKC').trim()
+    if (digits === '') return { problem: 'missing' }
+    const isRight = digits === code
+    const lockedFor = await store.pushes.tryCode({ id: found.push.id, visit: viewer.visit, isRight })
+    if (lockedFor !== null && lockedFor > 0) return { problem: 'locked', lockedFor }
+    return isRight ? null : { problem: 'wrong' }
+  }
+
+  return { findCode, checkCode }
+}

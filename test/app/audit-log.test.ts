@@ -1,0 +1,263 @@
+// The audit log: which line each act leaves, who and where from, and what is never in it.
+
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AUDIT_ACTIONS } from '../../src/operating/audit-trail.ts'
+import { type Api, PUSHES, startApi, type Wire } from '../support/api.ts'
+import type { Init } from '../support/instance.ts'
+import { createPeople, type People } from '../support/people.ts'
+import { waitUntil } from '../support/waiting.ts'
+
+type Line = Record<string, unknown> & { 'event.action': string; 'event.outcome': string }
+
+const ANN = 'ann@example.org'
+const BOB = 'bob@example.org'
+const PASSWORD = 'correct horse battery'
+
+let folder = ''
+let path = ''
+let api: Api
+let people: People
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'oncebox-audit-'))
+  path = join(folder, 'audit.log')
+  await start({})
+})
+afterEach(async () => {
+  await api.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function start(flags: Record<string, string>) {
+  api = await startApi({ flags: { 'audit-log': path, ...flags } })
+  people = createPeople(api)
+}
+
+const readLines = (): Line[] =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+
+/** Resolves to the lines of these actions, once there are so many. */
+async function linesOf(count: number, ...actions: string[]): Promise<Line[]> {
+  const found = () => readLines().filter((line) => actions.includes(line['event.action']))
+  await waitUntil(() => found().length >= count)
+  return found()
+}
+
+const short = (line: Line) =>
+  [line['event.action'], line['event.outcome'], line['event.reason'], line['user.name']].map(
+    (one) => one ?? '-',
+  )
+
+test('a start tells version, key and settings, and a stop ends the log', async () => {
+  await api.close()
+  const [line] = readLines()
+  expect(line).toMatchObject({
+    'event.action': 'server-start',
+    'event.outcome': 'success',
+    'ecs.version': '8.17.0',
+  })
+  expect(line?.['@timestamp']).toBe('2026-11-20T12:00:00.000Z')
+  expect(line?.['oncebox.key']).toMatch(/^[\da-f]{4}-/)
+  expect(line?.['oncebox.settings']).toMatchObject({ 'audit-log': path, port: '5100' })
+  expect(readLines().at(-1)?.['event.action']).toBe('server-stop')
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  const smtp = { 'smtp-url': 'smtps://once:hunter2@127.0.0.1:1', 'mail-from': 'once@example.org' }
+  await start({ ...smtp, 'base-url': 'http://localhost' })
+  expect(readFileSync(path, 'utf8')).not.toContain('hunter2')
+})
+
+test('a sign-in leaves account and address, and never what was typed as a password', async () => {
+  await api.addAccount(ANN)
+  await people.signIn(ANN, { from: '198.51.100.7' })
+  await people.post('/sign-in', { email: ANN, password: 'wrong horse battery' })
+  await people.post('/sign-in', { email: PASSWORD, password: '' })
+  const lines = await linesOf(3, 'sign-in')
+  expect(lines.map(short)).toEqual([
+    ['sign-in', 'success', '-', ANN],
+    ['sign-in', 'failure', 'refused', ANN],
+    ['sign-in', 'failure', 'refused', '-'],
+  ])
+  expect(lines.map((line) => line['source.ip'])).toEqual(['198.51.100.7', '192.0.2.1', '192.0.2.1'])
+  expect(readFileSync(path, 'utf8')).not.toContain('horse')
+})
+
+test('what an administrator does to an account names both', async () => {
+  await api.addAccount(ANN, { isAdmin: true })
+  await api.addAccount(BOB)
+  const ann = await people.signIn(ANN)
+  const id = (await api.accounts().requireAccount(BOB)).id
+  await ann.post('/account/confirm', { password: PASSWORD })
+  for (const act of ['promote', 'demote', 'disable', 'enable'])
+    await ann.post(`/admin/accounts/${id}/${act}`, { current: PASSWORD })
+  const lines = await linesOf(4, ...['promote', 'demote', 'disable', 'enable'].map((act) => `account-${act}`))
+  expect(lines.map((line) => line['event.action'])).toEqual([
+    ...['account-promote', 'account-demote', 'account-disable', 'account-enable'],
+  ])
+  for (const line of lines)
+    expect(line).toMatchObject({ 'user.name': ANN, 'user.target.name': BOB, 'source.ip': '192.0.2.1' })
+})
+
+test('a push has one id in all its lines, that of its events, from creation to its last view', async () => {
+  const token = await api.addAccount(ANN)
+  const push = await api.create({ expire_after_views: 2, passphrase: 'sesame' }, { token })
+  const ask = (headers: Record<string, string>, init: Init = {}) =>
+    api.call(`${PUSHES}/${push.url_token}`, { headers, ...init })
+  await ask({})
+  await ask({ 'x-push-passphrase': 'mellon' })
+  await ask({ 'x-push-passphrase': 'sesame' }, { from: '198.51.100.9' })
+  await ask({ 'x-push-passphrase': 'sesame' }, { token })
+  await ask({})
+  const lines = await linesOf(7, 'push-create', 'push-open', 'push-expire')
+  expect(lines.map(short)).toEqual([
+    ['push-create', 'success', '-', ANN],
+    ['push-open', 'failure', 'passphrase_required', '-'],
+    ['push-open', 'failure', 'wrong_passphrase', '-'],
+    ['push-open', 'success', '-', '-'],
+    ['push-open', 'success', '-', ANN],
+    ['push-expire', 'success', 'views', ANN],
+    ['push-open', 'failure', 'expired', '-'],
+  ])
+  expect(lines[3]?.['source.ip']).toBe('198.51.100.9')
+  const { body } = await api.call('/api/oncebox/events?after=0', { token })
+  const [event] = body.events as { data: { push: string } }[]
+  expect(new Set(lines.map((line) => line['oncebox.push.id']))).toEqual(new Set([event?.data.push]))
+})
+
+test('an anonymous push has one id too, and an expiry by time leaves one line without an address', async () => {
+  const push = await api.create({ expire_after_days: 1 })
+  api.clock.advance(24 * 60 * 60 * 1000 + 1000)
+  await api.retrieve(push.url_token)
+  await api.sweep()
+  await api.retrieve(push.url_token)
+  const lines = await linesOf(4, 'push-create', 'push-open', 'push-expire')
+  expect(lines.map(short)).toEqual([
+    ['push-create', 'success', '-', '-'],
+    ['push-open', 'failure', 'expired', '-'],
+    ['push-expire', 'success', 'time', '-'],
+    ['push-open', 'failure', 'expired', '-'],
+  ])
+  expect(lines[2]?.['source.ip']).toBeUndefined()
+  const ids = lines.map((line) => line['oncebox.push.id'])
+  expect(new Set(ids).size).toBe(1)
+  expect(ids[0]).toMatch(/^[\da-f]{20}$/)
+})
+
+test('the sweeper tells what it expires, and an owner what several presses end', async () => {
+  const token = await api.addAccount(ANN)
+  const short = await api.create({ expire_after_days: 1 }, { token })
+  const [one, other] = [await api.create({}, { token }), await api.create({}, { token })]
+  await api.call(`${PUSHES}/${one.url_token}`, { method: 'DELETE', token })
+  const ann = await people.signIn(ANN)
+  await ann.post('/pushes', { do: 'expire', sure: 'on', push: other.url_token })
+  api.clock.advance(24 * 60 * 60 * 1000 + 1000)
+  await api.sweep()
+  expect(short.url_token).not.toBe('')
+  const lines = await linesOf(2, 'push-expire')
+  await waitUntil(() => readLines().some((line) => line['event.reason'] === 'time'))
+  expect(lines[0]).toMatchObject({ 'event.reason': 'deleted', 'user.name': ANN })
+  const swept = readLines().find((line) => line['event.reason'] === 'time')
+  expect(swept?.['user.name']).toBeUndefined()
+})
+
+test('refused creates, unknown links and refused tokens leave lines', async () => {
+  await api.post({ payload: '' })
+  await api.retrieve('0123456789abcdefghjkmnpqrs')
+  await api.call('/api/v2/pushes/active', { token: 'obx_wrong' })
+  const lines = await linesOf(3, 'push-create', 'push-open', 'token-use')
+  expect(lines.map(short)).toEqual([
+    ['push-create', 'failure', 'status_422', '-'],
+    ['push-open', 'failure', 'status_404', '-'],
+    ['token-use', 'failure', 'status_401', '-'],
+  ])
+})
+
+test('a request leaves lines from its creation to its answer and its end', async () => {
+  const token = await api.addAccount(ANN)
+  const made = await api.call('/api/oncebox/requests', { token, json: { request: { passphrase: 'sesame' } } })
+  const request = String(made.body.url_token)
+  const answers = `/api/oncebox/requests/${request}/answers`
+  await people.get(`/q/${request}`)
+  await api.call(answers, { json: { push: { payload: 'x', passphrase: 'mellon' } } })
+  await api.call(answers, { json: { push: { payload: 'x', passphrase: 'sesame' } } })
+  await api.call(`/api/oncebox/requests/${request}`, { method: 'DELETE', token })
+  const lines = await linesOf(5, 'request-create', 'request-open', 'request-answer', 'request-close')
+  expect(lines.map(short)).toEqual([
+    ['request-create', 'success', '-', ANN],
+    ['request-open', 'success', '-', '-'],
+    ['request-answer', 'failure', 'wrong_passphrase', '-'],
+    ['request-answer', 'success', '-', '-'],
+    ['request-close', 'success', '-', ANN],
+  ])
+  expect(new Set(lines.map((line) => line['oncebox.request.id'])).size).toBe(1)
+  expect(lines[3]?.['oncebox.push.id']).toMatch(/^\w{20}$/)
+})
+
+test('no line has a link, a secret, a name, a note or a passphrase', async () => {
+  const token = await api.addAccount(ANN)
+  const wanted = {
+    payload: 'needle-text',
+    name: 'needle-name',
+    note: 'needle-note',
+    passphrase: 'needle-word',
+  }
+  const push = await api.create(
+    { ...wanted, files: [{ filename: 'needle.txt', data: btoa('needle-file') }] },
+    { token },
+  )
+  const headers = { 'x-push-passphrase': 'needle-word' }
+  await api.call(`${PUSHES}/${push.url_token}`, { headers, token })
+  await api.call(`${PUSHES}/${push.url_token}?passphrase=needle-wrong`)
+  await api.call(`${PUSHES}/${push.url_token}`, {
+    method: 'PATCH',
+    token,
+    json: { push: { name: 'needle-new' } },
+  })
+  const ann = await people.signIn(ANN)
+  await ann.post('/users/token', { name: 'needle-token', current: PASSWORD })
+  const made = await api.call('/api/oncebox/requests', {
+    token,
+    json: { request: { name: 'needle-ask', message: 'needle-please' } },
+  })
+  await linesOf(2, 'push-edit', 'request-create')
+  const text = readFileSync(path, 'utf8')
+  for (const needle of ['needle', push.url_token, String((made.body as Wire).url_token), token, PASSWORD])
+    expect(text).not.toContain(needle)
+})
+
+test('lines are in the order of their commits, and go to the new file after a rotation', async () => {
+  const pushes = await Promise.all(Array.from({ length: 20 }, () => api.create()))
+  for (const { url_token } of pushes) await api.retrieve(url_token)
+  const lines = await linesOf(40, 'push-create', 'push-open')
+  const ids = lines.map((line) => line['oncebox.push.id'])
+  expect(ids.slice(20).toSorted()).toEqual(ids.slice(0, 20).toSorted())
+  renameSync(path, `${path}.1`)
+  await api.reload()
+  await api.create()
+  expect(await linesOf(1, 'push-create')).toHaveLength(1)
+})
+
+test('lines that the file does not take are counted and told, and are on standard error', async () => {
+  await api.close()
+  path = '/dev/full'
+  await start({ 'metrics-listen': '127.0.0.1:9100' })
+  await api.create()
+  await waitUntil(() => api.log.some((line) => line.includes('"event.action":"push-create"')))
+  const ready = await api.call('/readyz', { from: '127.0.0.1' })
+  expect((ready.body.checks as Wire).audit).toContain('audit log /dev/full cannot be written')
+  const text = (await api.readMetrics()) ?? ''
+  expect(Number(/^oncebox_audit_lines_lost_total (\d+)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(2)
+  path = join(folder, 'audit.log')
+})
+
+test('the documented list of actions is the closed list of the program', () => {
+  const text = readFileSync(join(import.meta.dir, '../../docs/audit-log.md'), 'utf8')
+  const [, table = ''] = text.split('## The actions')
+  const [listed = ''] = table.split('## What is promised')
+  expect([...listed.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, action]) => action)).toEqual([...AUDIT_ACTIONS])
+})
