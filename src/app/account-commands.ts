@@ -10,6 +10,8 @@ import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database
 import type { Now } from '../domain/time.ts'
 import { openFolderDatabase } from '../store/opening/folder-database.ts'
 import { createAccountOperations } from '../store/operations.ts'
+import { openCommandAudit } from './audited-commands.ts'
+import { auditAccounts, auditTokens } from './audited-services.ts'
 
 export type AccountsPlace = {
   dataDir: string
@@ -18,6 +20,8 @@ export type AccountsPlace = {
   /** Creates a missing data folder, or the tables of an empty database. */
   create?: { keyFile: string | null } | undefined
   now: Now
+  /** Says that a line of the audit log is missing. */
+  warn: (warning: string) => void
 }
 
 /** The opened accounts. `where` names the data folder or the database for messages. */
@@ -39,7 +43,16 @@ export async function openAccounts(place: AccountsPlace) {
     const tokens = (await store.apiTokens.listApiTokens(id)).length
     return { tokens, links, webhooks: (await store.webhooks.listWebhooks(id)).length }
   }
-  return { where, accounts, apiTokens, countMade, [Symbol.asyncDispose]: close }
+  const audit = await openCommandAudit(place)
+  return {
+    ...{ where, countMade },
+    accounts: audit === null ? accounts : auditAccounts(accounts, audit.on),
+    apiTokens: audit === null ? apiTokens : auditTokens(apiTokens, audit.on),
+    [Symbol.asyncDispose]: async () => {
+      await audit?.close()
+      await close()
+    },
+  }
 }
 
 async function openFolder({ dataDir, create, now }: AccountsPlace) {

@@ -1,5 +1,7 @@
 // The services of a server, wrapped so that --audit-log tells what they do to accounts and the server.
 
+import type { Accounts } from '../accounts/accounts.ts'
+import type { ApiTokens } from '../accounts/api-tokens.ts'
 import { type Account, parseEmail } from '../domain/account.ts'
 import type { AuditAction } from '../operating/audit-trail.ts'
 import type { Act, On } from './audit-acts.ts'
@@ -36,52 +38,64 @@ function auditWebhooks(webhooks: Webhooks, on: On): Webhooks {
   }
 }
 
+/** Wraps the changes of accounts. */
+export function auditAccounts(accounts: Accounts, on: On): Accounts {
+  const ofEmail =
+    (action: AuditAction) =>
+    ([email]: [string, ...unknown[]]): Act => ({ action, target: addressIn(email) })
+  return {
+    ...accounts,
+    addAccount: on(accounts.addAccount, ([{ email }]) => ({
+      action: 'account-create',
+      target: addressIn(email),
+    })),
+    disableAccount: on(accounts.disableAccount, ofEmail('account-disable')),
+    enableAccount: on(accounts.enableAccount, ofEmail('account-enable')),
+    makeAdmin: on(accounts.makeAdmin, ofEmail('account-promote')),
+    unmakeAdmin: on(accounts.unmakeAdmin, ofEmail('account-demote')),
+    removeAccount: on(accounts.removeAccount, ofEmail('account-remove')),
+    turnOffTwoFactor: on(accounts.turnOffTwoFactor, ofEmail('second-factor-off')),
+    setPassword: on(accounts.setPassword, ([{ email }]) => ({
+      action: 'password-change',
+      target: addressIn(email),
+    })),
+  }
+}
+
+/** Wraps the changes of API tokens. */
+export function auditTokens(apiTokens: ApiTokens, on: On): ApiTokens {
+  return {
+    ...apiTokens,
+    createApiToken: on(apiTokens.createApiToken, ([{ email }]) => ({
+      action: 'token-create',
+      target: email,
+    })),
+    revokeApiToken: on(apiTokens.revokeApiToken, ([{ email }]) => ({
+      action: 'token-revoke',
+      target: email,
+    })),
+    revokeOwn: on(apiTokens.revokeOwn, ([{ email }]) => ({ action: 'token-revoke', target: email })),
+  }
+}
+
 type Access = Services['access']
 
 function auditAccess(access: Access, { on, identify }: Telling): Access {
   const { accounts, apiTokens, accountLinks, sessions, twoFactor } = access
-  const ofEmail =
-    (action: AuditAction) =>
-    ([email]: [string, ...unknown[]]): Act => ({ action, target: addressIn(email) })
   const identified = <T extends { account: Account } | null>(found: T): T => {
     if (found !== null) identify(found.account)
     return found
   }
   return {
     ...access,
-    accounts: {
-      ...accounts,
-      addAccount: on(accounts.addAccount, ([{ email }]) => ({
-        action: 'account-create',
-        target: addressIn(email),
-      })),
-      disableAccount: on(accounts.disableAccount, ofEmail('account-disable')),
-      enableAccount: on(accounts.enableAccount, ofEmail('account-enable')),
-      makeAdmin: on(accounts.makeAdmin, ofEmail('account-promote')),
-      unmakeAdmin: on(accounts.unmakeAdmin, ofEmail('account-demote')),
-      removeAccount: on(accounts.removeAccount, ofEmail('account-remove')),
-      turnOffTwoFactor: on(accounts.turnOffTwoFactor, ofEmail('second-factor-off')),
-      setPassword: on(accounts.setPassword, ([{ email }]) => ({
-        action: 'password-change',
-        target: addressIn(email),
-      })),
-    },
+    accounts: auditAccounts(accounts, on),
     signUp: on(access.signUp, ([{ email }]) => ({
       ...{ action: 'account-create', reason: 'sign_up' },
       ...{ user: addressIn(email), target: addressIn(email) },
     })),
     apiTokens: {
-      ...apiTokens,
+      ...auditTokens(apiTokens, on),
       authenticate: async (...asked) => identified(await apiTokens.authenticate(...asked)),
-      createApiToken: on(apiTokens.createApiToken, ([{ email }]) => ({
-        action: 'token-create',
-        target: email,
-      })),
-      revokeApiToken: on(apiTokens.revokeApiToken, ([{ email }]) => ({
-        action: 'token-revoke',
-        target: email,
-      })),
-      revokeOwn: on(apiTokens.revokeOwn, ([{ email }]) => ({ action: 'token-revoke', target: email })),
     },
     accountLinks: {
       ...accountLinks,

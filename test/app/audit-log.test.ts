@@ -4,7 +4,9 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openAccounts } from '../../src/app/account-commands.ts'
 import { AUDIT_ACTIONS } from '../../src/operating/audit-trail.ts'
+import { writeSettingsNote } from '../../src/store/folder/notes.ts'
 import { type Api, PUSHES, startApi, type Wire } from '../support/api.ts'
 import type { Init } from '../support/instance.ts'
 import { createPeople, type People } from '../support/people.ts'
@@ -253,6 +255,44 @@ test('lines that the file does not take are counted and told, and are on standar
   const text = (await api.readMetrics()) ?? ''
   expect(Number(/^oncebox_audit_lines_lost_total (\d+)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(2)
   path = join(folder, 'audit.log')
+})
+
+test('commands on accounts add their lines to the file that the server was started with', async () => {
+  const { dataDir } = api
+  const note = { keyFile: null, tlsAuthorityKey: null, minFreeSpace: 0 }
+  const setting = { flag: 'audit-log', value: path, from: '--audit-log' }
+  writeSettingsNote(dataDir, { ...note, settings: [setting] })
+  const warnings: string[] = []
+  const place = {
+    dataDir,
+    database: null,
+    now: api.clock.now,
+    warn: (warning: string) => warnings.push(warning),
+  }
+  {
+    await using opened = await openAccounts(place)
+    await opened.accounts.addAccount({ email: BOB, password: PASSWORD, isAdmin: false })
+    await opened.apiTokens.createApiToken({ email: BOB })
+    await expect(opened.accounts.disableAccount('nobody@example.org')).rejects.toThrow('no account')
+  }
+  const lines = await linesOf(3, 'account-create', 'token-create', 'account-disable')
+  expect(
+    lines.map((line) => [line['event.action'], line['event.outcome'], line['user.target.name']]),
+  ).toEqual([
+    ['account-create', 'success', BOB],
+    ['token-create', 'success', BOB],
+    ['account-disable', 'failure', 'nobody@example.org'],
+  ])
+  expect(lines[0]?.['event.provider']).toBe('command')
+  writeSettingsNote(dataDir, {
+    ...note,
+    settings: [{ ...setting, value: join(folder, 'missing/audit.log') }],
+  })
+  {
+    await using opened = await openAccounts(place)
+    await opened.accounts.disableAccount(BOB)
+  }
+  expect(warnings).toEqual([expect.stringContaining('The audit log has no line of this.')])
 })
 
 test('the documented list of actions is the closed list of the program', () => {

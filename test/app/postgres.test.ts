@@ -35,7 +35,13 @@ needs('postgres').describe('beside the nodes', () => {
   function open({ address }: Pick<TestDatabase, 'address'>, create?: { keyFile: null }) {
     const parsed = parseDatabaseAddress(address, 'disable')
     if (parsed === null || 'problem' in parsed) throw new Error('no address')
-    return openAccounts({ dataDir: '/nonexistent', database: parsed, create, now: () => 0 })
+    return openAccounts({
+      dataDir: '/nonexistent',
+      database: parsed,
+      create,
+      now: () => 0,
+      warn: () => undefined,
+    })
   }
 
   test('accounts and tokens are added, changed and removed, by the clock of the database', async () => {
@@ -72,7 +78,7 @@ needs('postgres').describe('beside the nodes', () => {
     const { dataDir, remove } = makeNodeFolder()
     mkdirSync(dataDir, { mode: 0o700 })
     writeFileSync(join(dataDir, 'serve.node'), '{}')
-    const place = { dataDir, database: null, create: { keyFile: null }, now: () => 0 }
+    const place = { dataDir, database: null, create: { keyFile: null }, now: () => 0, warn: () => undefined }
     await expect(openAccounts(place)).rejects.toThrow('name that database with --database-url')
     remove()
   })

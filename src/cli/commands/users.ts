@@ -34,7 +34,13 @@ export function accountCommand<F extends SettingsTable>({
       const { dataDir, keyFile } = config
       const database = databaseAddressOf(config)
       const create = creates && { keyFile }
-      await using opened = await app.openAccounts({ dataDir, database, create, now: shell.now })
+      await using opened = await app.openAccounts({
+        dataDir,
+        database,
+        create,
+        now: shell.now,
+        warn: shell.warn,
+      })
       shell.say(opened.where)
       await act({ ...given, ...opened, email: given.operands[0] ?? '' })
     },
