@@ -45,6 +45,11 @@ export function fingerprintOf(recipient: string): string {
   return base64urlnopad.encode(digestOf(recipient).subarray(0, 16))
 }
 
+/** Returns the form that people compare, as the pages show it: `3f2a-91c0-…`. */
+export function comparedFingerprintOf(recipient: string): string {
+  return hex.encode(digestOf(recipient).subarray(0, 8)).replace(/(.{4})(?=.)/g, '$1-')
+}
+
 export function isFingerprint(text: string): boolean {
   return FINGERPRINT.test(text)
 }

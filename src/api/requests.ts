@@ -9,7 +9,7 @@ import { readPushFields } from '../http/intake/push-body.ts'
 import { createReceiveAnswer } from '../http/intake/receiving.ts'
 import { createParseRequest } from '../http/intake/request-input.ts'
 import { requestLink } from '../http/urls.ts'
-import type { OwnRequest, Requests } from '../requests/requests.ts'
+import type { AskedRequest, OwnRequest, Requests } from '../requests/requests.ts'
 import type { AnswerBody } from './answer-tables.ts'
 import { readPage, readPassphrase, readUrlToken } from './parameters.ts'
 import { answerList } from './pushes.ts'
@@ -67,7 +67,7 @@ function presentRequest({ request, ...own }: OwnRequest, linkBase: string): Answ
     html_url: requestLink(own.urlToken, linkBase),
     created_at: formatTime(request.createdAt),
     expires_at: formatTime(request.expiresAt),
-    accept: [...(request.acceptsText ? ['text'] : []), ...(request.acceptsFiles ? ['files'] : [])],
+    accept: acceptOf(request),
     name: own.name,
     message: own.message,
     max_answers: request.maxAnswers,
@@ -75,5 +75,21 @@ function presentRequest({ request, ...own }: OwnRequest, linkBase: string): Answ
     passphrase_required: own.passphraseRequired,
     recipient: request.recipient,
     closed: own.isOver,
+  }
+}
+
+function acceptOf({ acceptsText, acceptsFiles }: Pick<AskedRequest, 'acceptsText' | 'acceptsFiles'>) {
+  return [...(acceptsText ? ['text'] : []), ...(acceptsFiles ? ['files'] : [])]
+}
+
+/** Presents what the sender's page shows. `asker`: the e-mail address of an owner who chose to be named. */
+export function presentAsked(asked: AskedRequest, asker: string | null) {
+  return {
+    accept: acceptOf(asked),
+    message: asked.message,
+    asker,
+    expires_at: formatTime(asked.expiresAt),
+    passphrase_required: asked.passphraseRequired,
+    recipient: asked.recipient,
   }
 }

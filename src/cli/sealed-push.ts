@@ -33,7 +33,7 @@ export async function createPushSealer(to: readonly string[], shell: Shell) {
     folder ??= mkdtempSync(join(tmpdir(), 'oncebox-'))
     const { size, mtimeMs } = statSync(path)
     const sealed = join(folder, `${position?.n}.age`)
-    const progress = shell.startProgress('Encrypting', () => 'cancelled; nothing was pushed')
+    const progress = shell.startProgress('Encrypting', () => 'cancelled; nothing was sent')
     let done = 0
     async function* content() {
       for await (const bytes of fileUpload({ path, filename: '', size }).read()) {

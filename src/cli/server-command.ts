@@ -26,8 +26,8 @@ export const callSettings = {
 
 type Needs = {
   needsLogin?: boolean
-  /** Whether it accepts the link of a request. */
-  takesRequests?: boolean
+  /** Whether it accepts the link of a request; `only`: of nothing else. */
+  takesRequests?: boolean | 'only'
   /** Whether it sends so many requests that a server may throttle it many times. */
   isPatient?: boolean
   /** Whether to warn if the connection is not encrypted. */
@@ -84,6 +84,8 @@ export async function openCall(linkOrToken: string, { config, shell, app }: Call
   const fragment = address?.fragment ?? null
   if (isRequest && !needs.takesRequests)
     throw new CommandFailure('This is the link of a request, not of a push: see "oncebox requests".')
+  if (needs.takesRequests === 'only' && link !== null && !isRequest)
+    throw new CommandFailure('This is the link of a push, not of a request: see "oncebox get".')
   const profiles = readProfiles(profilesPath(shell.os))
   const chosen = chooseServer(profiles, { link, isSchemeGuessed, ...wanted })
   const { server, apiToken } = chosen

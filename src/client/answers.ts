@@ -62,6 +62,15 @@ export function parseRequest(body: unknown) {
   }
 }
 
+/** Parses a request as its sender sees it. */
+export function parseAsked(body: unknown) {
+  const { accept, message, asker, passphrase_required, recipient = null } = membersOf(body)
+  if (!Array.isArray(accept)) throw strange('something other than a request')
+  if (recipient !== null && typeof recipient !== 'string') throw strange('a key that is no text')
+  const isPassphraseNeeded = passphrase_required === true
+  return { accept, message: textOf(message) ?? '', asker: wordOf(asker), isPassphraseNeeded, recipient }
+}
+
 /** Parses the members that pushes and requests share. */
 function parseListed({ url_token, html_url, name, created_at }: Members, what: string) {
   const urlToken = textOf(url_token)

@@ -2,6 +2,7 @@
 // for a secret, and events.
 
 import {
+  parseAsked,
   parseEndToEnd,
   parseEntries,
   parseEventPage,
@@ -43,6 +44,12 @@ type NewRemotePush = {
    */
   isRepeatable?: boolean
 }
+
+/** `passphrase`: the one that the request asks for. */
+type NewAnswer = Omit<NewRemotePush, 'isRepeatable'> & { passphrase: string | null }
+
+/** `doubt`: what to say when it may have been done although the response was lost. */
+type Sending = { isRepeatable: boolean; doubt: string }
 
 /** `answer` is the response body as received. */
 type Retrieved =
@@ -98,26 +105,29 @@ export function createClient(options: PushClientOptions) {
     return { applicationVersion, isOncebox: 'limits' in body }
   }
 
-  async function create(push: NewRemotePush): Promise<ServerAnswer> {
+  function create({ isRepeatable = false, ...push }: NewRemotePush): Promise<ServerAnswer> {
+    return sendNew(PUSHES, callFor(push), { isRepeatable, doubt: 'The push may have been created anyway.' })
+  }
+
+  async function sendNew(path: string, call: Call, { isRepeatable, doubt }: Sending): Promise<ServerAnswer> {
     try {
-      return expectStatus(201, await sendNew(push))
+      return expectStatus(201, await (isRepeatable && !call.isSentOnce ? sendKeyed : ask)(path, call))
     } catch (cause) {
       if (!(cause instanceof LostAnswer)) throw cause
-      throw new ClientFailure('unavailable', `${cause.message} The push may have been created anyway.`)
+      throw new ClientFailure('unavailable', `${cause.message} ${doubt}`)
     }
   }
 
-  async function sendNew({ fields, files, onProgress, isRepeatable }: NewRemotePush): Promise<ServerAnswer> {
-    const call = callFor({ fields, files, onProgress })
-    if (!isRepeatable || call.isSentOnce) return ask(PUSHES, call)
+  /** Sends the same bytes under the same Idempotency-Key again when the response was lost. */
+  async function sendKeyed(path: string, call: Call): Promise<ServerAnswer> {
     const keyed = { ...call, headers: { ...call.headers, 'idempotency-key': options.newBoundary() } }
-    return ask(PUSHES, keyed).catch((cause) => {
+    return ask(path, keyed).catch((cause) => {
       if (!(cause instanceof LostAnswer)) throw cause
-      return ask(PUSHES, keyed)
+      return ask(path, keyed)
     })
   }
 
-  function callFor({ fields, files, onProgress }: NewRemotePush): Call {
+  function callFor({ fields, files, onProgress }: Omit<NewRemotePush, 'isRepeatable'>): Call {
     if (files.length === 0) return sendFields('POST', 'push', fields)
     const texts = givenOf(fields).map(([name, value]): [string, string] => [`push[${name}]`, String(value)])
     const upload = createUpload({ texts, files, boundary: options.newBoundary(), onProgress })
@@ -227,6 +237,21 @@ export function createClient(options: PushClientOptions) {
     return get(`${REQUESTS}/${urlToken}`, { method: 'DELETE' })
   }
 
+  /** Asks what the sender's page shows. */
+  async function findAsked(urlToken: string) {
+    return parseAsked((await get(`/q/${urlToken}`)).body)
+  }
+
+  /** Answers a request, once even if the response is lost. A stream is not repeated. */
+  function answer(urlToken: string, { passphrase, ...push }: NewAnswer): Promise<ServerAnswer> {
+    const call = callFor(push)
+    // In a header, it is known before the first file.
+    const secret = passphrase === null ? {} : { 'x-push-passphrase': encodeURIComponent(passphrase) }
+    const sent = { ...call, headers: { ...call.headers, ...secret } }
+    const doubt = 'The answer may have arrived anyway.'
+    return sendNew(`${REQUESTS}/${urlToken}/answers`, sent, { isRepeatable: true, doubt })
+  }
+
   /**
    * Lists the events after number `after`; null lists all that the server still has. Throws ClientFailure of
    * kind `gone` when the server has discarded some of them.
@@ -238,7 +263,7 @@ export function createClient(options: PushClientOptions) {
 
   return {
     ...{ version, create, linkOf, check, retrieve, expire, edit, audit, list, downloadPart },
-    ...{ createRequest, listRequests, findRequest, closeRequest, listEvents },
+    ...{ createRequest, listRequests, findRequest, closeRequest, findAsked, answer, listEvents },
   }
 }
 

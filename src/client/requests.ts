@@ -164,6 +164,8 @@ function isTexts(said: unknown): said is string[] {
 
 function explain(said: string, body: unknown): string {
   if (said === 'not-found') return 'There is no such push or request, or it no longer exists.'
+  if (said === 'request-closed')
+    return 'This request takes no more answers: it is used up, closed, or past its time.'
   if (said !== 'internal-error') return said
   const id = textIn(body, 'request_id')
   return `The server failed${id === null ? '' : ` (request ${id.slice(0, 64)})`}; see its log.`

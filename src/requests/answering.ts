@@ -207,7 +207,8 @@ function pushOf({ name, payload, files, encryptedBy }: AnswerToPush, limits: Pus
   }
 }
 
-function closed(): DomainError {
+/** The refusal of a request that takes no more answers. */
+export function closed(): DomainError {
   return new DomainError('gone', 'request-closed')
 }
 

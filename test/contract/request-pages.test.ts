@@ -284,6 +284,36 @@ describe('the page of a request', () => {
     }
   })
 
+  test('tells a program as JSON what it shows, and nothing more', async () => {
+    const recipient = await newKey()
+    const { path, owner, urlToken } = await tokenOf({
+      ...{ name: 'For me alone', message: 'The password', accept: 'files', recipient, passphrase: 'sesame' },
+    })
+    const look = (accept: string, target = path) => people.get(target, { headers: { accept } })
+    const told = await look('application/json')
+    expect(told.status).toBe(200)
+    expect(JSON.parse(told.text)).toEqual({
+      ...{ accept: ['files'], message: 'The password', asker: null, recipient, passphrase_required: true },
+      expires_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
+    expect(told.headers.get('cache-control')).toBe('no-store')
+    for (const accept of [
+      'text/html,application/xhtml+xml,*/*;q=0.8',
+      '*/*',
+      'text/html, application/json',
+    ]) {
+      const page = await look(accept)
+      expect(page.headers.get('content-type')).toStartWith('text/html')
+      expect(page.headers.get('vary')).toBe('Accept')
+    }
+    expect(told.headers.get('vary')).toBe('Accept')
+    const unknown = await look('application/json', `/q/${'0'.repeat(26)}`)
+    expect([unknown.status, JSON.parse(unknown.text)]).toEqual([404, { error: 'not-found' }])
+    await owner.post(`/requests/${urlToken}/close`, {})
+    const closed = await look('application/json')
+    expect([closed.status, JSON.parse(closed.text)]).toEqual([410, { error: 'request-closed' }])
+  })
+
   test('an unknown token gets 404 in a plain frame', async () => {
     const { status, text } = await people.get(`/q/${'0'.repeat(26)}`)
     expect(status).toBe(404)

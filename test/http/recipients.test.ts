@@ -128,6 +128,12 @@ describe('of the map of URLs', () => {
   })
 })
 
+test('a program learns there what a request asks for', async () => {
+  const asked = await api.call('/api/oncebox/requests', { token, json: { request: { accept: ['text'] } } })
+  const answer = await outside(`/q/${asked.body.url_token}`, { headers: { accept: 'application/json' } })
+  expect(await answer.json()).toMatchObject({ accept: ['text'], recipient: null })
+})
+
 test('an owner who opens the own link there spends a view, with token and with session', async () => {
   const push = await api.create({ expire_after_views: 5 }, { token })
   const byToken = await outside(`${PUSHES}/${push.url_token}`, { token })

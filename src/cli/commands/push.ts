@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { parsePush, type RemotePush } from '../../client/answers.ts'
+import type { PushClient } from '../../client/client.ts'
 import { ClientFailure, RefusedFields } from '../../client/failure.ts'
 import type { ApiFields } from '../../client/requests.ts'
 import { fileUpload, type UploadFile } from '../../client/upload.ts'
@@ -18,7 +19,7 @@ import { formatCount, formatLimit } from '../format.ts'
 import { fileText, recipients, STANDARD, sentFile } from '../paths.ts'
 import { drawQr } from '../qr.ts'
 import type { PushSealer } from '../sealed-push.ts'
-import { loginNeeded, printJson, type ServerCall, serverCommand } from '../server-command.ts'
+import { loginNeeded, printJson, serverCommand } from '../server-command.ts'
 import type { Shell } from '../shell.ts'
 
 const DURATION_NAMES = DURATIONS.map((ms) =>
@@ -107,7 +108,8 @@ export const PUSH = serverCommand({
     using sealer = isSealed ? await createSealer(to.flat(), shell) : null
     const secrets = { payload, passphrase: passphraseFile ?? asked }
     const push = { fields: { ...secrets, ...fields }, files: uploads, shell }
-    const sent = await send(visit, sealer === null ? push : await sealPush(sealer, push, file))
+    const { create } = visit.client
+    const sent = await send(create, sealer === null ? push : await sealPush(sealer, push, file))
     const created = parsePush(sent.body)
     const plainLink = await visit.client.linkOf(created)
     const link = sealer === null ? plainLink : sealer.addKey(plainLink)
@@ -159,12 +161,16 @@ async function notifyOf(lines: readonly string[], shell: Shell): Promise<void> {
 }
 
 /** Loaded only when needed. */
-async function createSealer(to: readonly string[], shell: Shell): Promise<PushSealer> {
+export async function createSealer(to: readonly string[], shell: Shell): Promise<PushSealer> {
   return (await import('../sealed-push.ts')).createPushSealer(to, shell)
 }
 
 /** Encrypts the text and the files of a push. `paths`: where the files are. */
-async function sealPush(sealer: PushSealer, push: PushToSend, paths: readonly string[]): Promise<PushToSend> {
+export async function sealPush(
+  sealer: PushSealer,
+  push: PushToSend,
+  paths: readonly string[],
+): Promise<PushToSend> {
   const { payload, name } = push.fields
   const files: UploadFile[] = []
   for (const [index, file] of push.files.entries()) {
@@ -191,24 +197,24 @@ function warnOfSealed(created: RemotePush, { recipients }: PushSealer, { warn }:
 
 type PushToSend = { fields: ApiFields; files: UploadFile[]; shell: Shell; isRepeatable?: true }
 
-async function send({ client }: Pick<ServerCall, 'client'>, push: PushToSend) {
+/** Sends a push, or an answer, and shows the progress of its files. */
+export async function send(create: PushClient['create'], push: PushToSend) {
   const { fields, files, shell, isRepeatable = false } = push
   // A text is sent at once, without progress.
   let isSent = files.length === 0
   const progress = shell.startProgress('Sending', () =>
-    isSent ? 'cancelled; the push may have been created anyway' : 'cancelled; nothing was pushed',
+    isSent ? 'cancelled; it may have been created anyway' : 'cancelled; nothing was sent',
   )
   const onProgress = (sent: number, total: number | null) => {
     isSent = sent === total
     progress.update(sent, total)
   }
-  return client
-    .create({ fields, files, onProgress, isRepeatable })
+  return create({ fields, files, onProgress, isRepeatable })
     .catch((cause) => nameFlags(cause))
     .finally(progress.stop)
 }
 
-function toUpload(path: string, name: string | null, shell: Shell): UploadFile {
+export function toUpload(path: string, name: string | null, shell: Shell): UploadFile {
   if (path !== STANDARD) return fileUpload({ path, filename: basename(path), size: statSync(path).size })
   tellInput('content of the file', shell)
   return { filename: basename(name ?? '') || 'file', size: null, read: shell.readInputBytes }
@@ -218,16 +224,16 @@ function tellInput(what: string, { isInputTerminal, say }: Shell): void {
   if (isInputTerminal) say(`Type or paste the ${what}; end it with Ctrl-D on its own line.`)
 }
 
-async function readPayload(text: string | undefined, shell: Shell): Promise<string> {
+export async function readPayload(text: string | undefined, shell: Shell): Promise<string> {
   const payload = text === undefined || text === STANDARD ? await readText(shell) : text
-  if (payload.trim() === '') throw new CommandFailure('There is nothing to push: the text is blank.')
+  if (payload.trim() === '') throw new CommandFailure('There is nothing to send: the text is blank.')
   return payload
 }
 
 async function readText(shell: Shell): Promise<string> {
   tellInput('text', shell)
   const text = await readInput(shell)
-  if (text === null) throw new CommandFailure('Standard input is not text in UTF-8: push it with --file.')
+  if (text === null) throw new CommandFailure('Standard input is not text in UTF-8: send it with --file.')
   return /^[^\r\n]*\r?\n$/.test(text) ? text.replace(/\r?\n$/, '') : text
 }
 

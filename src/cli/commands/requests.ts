@@ -1,4 +1,5 @@
-// `oncebox request` asks another person for a secret; `oncebox requests` lists the user's requests.
+// `oncebox request` asks another person for a secret, `oncebox requests` lists the user's requests, and
+// `oncebox answer` answers the request of another person.
 
 import type { RemoteRequest } from '../../client/answers.ts'
 import { ClientFailure } from '../../client/failure.ts'
@@ -6,9 +7,9 @@ import { ageRecipient } from '../../domain/age-recipient.ts'
 import { MAX_ANSWERS } from '../../domain/requests.ts'
 import { wholeNumber } from '../../settings/parsers.ts'
 import { readNewPassphrase } from '../ask.ts'
-import { toggle, valued } from '../command.ts'
+import { repeated, toggle, valued } from '../command.ts'
 import { formatCount, formatLocalTime } from '../format.ts'
-import { fileText } from '../paths.ts'
+import { fileText, STANDARD, sentFile } from '../paths.ts'
 import { printJson, serverCommand } from '../server-command.ts'
 import { json, page, printTable } from './own-pushes.ts'
 import { limitFlags, nameFlags, notBlank } from './push.ts'
@@ -69,6 +70,24 @@ export const REQUESTS = [
       const header = ['CREATED', 'ASKS FOR', 'NAME', 'ANSWERS', 'OPEN UNTIL', 'LINK']
       printTable(header, { rows, shortLast, stretch: 2, page, none }, shell)
     },
+  }),
+  serverCommand({
+    name: 'answer',
+    operands: 'LINK-OR-TOKEN|- [TEXT]',
+    takesRequests: 'only',
+    sendsSecrets: true,
+    flags: {
+      file: repeated('file <path>', sentFile),
+      name: valued('name <text>', notBlank),
+      passphraseFile: valued('passphrase-file <path>', fileText),
+      json: toggle('json'),
+    },
+    problems: ({ flags: { file, name }, operands }) => [
+      [...file, ...operands].filter((word) => word === STANDARD).length > 1 &&
+        'standard input can be read only once: "-" stands there twice',
+      file.includes(STANDARD) && name === null && '--file -: add --name, which names the file',
+    ],
+    act: async (given) => (await import('../answer.ts')).sendAnswer(given),
   }),
 ]
 

@@ -11,7 +11,7 @@ import {
 import { isExhaustion } from '../../domain/system-errors.ts'
 import { type AnswerHeaders, answerJson } from '../answers.ts'
 import type { Exchange } from './exchange.ts'
-import { isJsonPath } from './paths.ts'
+import { isJsonWanted } from './paths.ts'
 
 const STATUS: Record<ErrorCode, number> = {
   malformed: 400,
@@ -68,8 +68,8 @@ export type PresentErrorOptions = {
 export function createPresentError(options: PresentErrorOptions): PresentError {
   const { logFailure, answerRefusal, onRefused } = options
   return (thrown, exchange) => {
-    const { requestId, path } = exchange
-    const isJson = isJsonPath(path)
+    const { requestId } = exchange
+    const isJson = isJsonWanted(exchange)
     if (!(thrown instanceof DomainError)) logFailure({ requestId, cause: thrown })
     const cause = isExhaustion(thrown) ? exhausted() : thrown
     if (!(cause instanceof DomainError)) {

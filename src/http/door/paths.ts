@@ -1,6 +1,7 @@
 // Canonical paths: the form that the router compares, whatever spelling a client or proxy uses.
 
-import { API, ENDPOINT_PREFIXES, FILES, JSON_PREFIXES, PREVIOUS_FAMILIES } from '../urls.ts'
+import { API, ENDPOINT_PREFIXES, FILES, JSON_PREFIXES, PAGES, PREVIOUS_FAMILIES } from '../urls.ts'
+import type { Exchange } from './exchange.ts'
 
 /**
  * Returns the part between host and query. Bun leaves out the host if the `Host` header is missing or
@@ -49,6 +50,15 @@ export function publicPath(routed: string): string {
 /** Whether answers at this canonical path are JSON, refusals included. */
 export function isJsonPath(path: string): boolean {
   return path.startsWith(PREVIOUS_API_PREFIX) || JSON_PREFIXES.some((start) => path.startsWith(start))
+}
+
+const REQUEST_LINKS = PAGES.answer.href({ url_token: '' })
+
+/** Whether the answer is JSON: on a JSON path, and at the link of a request if the client asks for it. */
+export function isJsonWanted({ path, request }: Pick<Exchange, 'path' | 'request'>): boolean {
+  if (!path.startsWith(REQUEST_LINKS)) return isJsonPath(path)
+  const accept = request.headers.get('accept') ?? ''
+  return /\bapplication\/json\b/i.test(accept) && !/\btext\/html\b/i.test(accept)
 }
 
 /**

@@ -41,7 +41,7 @@ type SealedFormProps = AnswerProps & { recipient: string }
 export function SealedForm({ recipient, ...props }: SealedFormProps) {
   const { guest, limits, scripts } = props
   const { words, say } = guest
-  const command = 'oncebox push'
+  const command = 'oncebox answer'
   const key = <Flag>{fingerprintOfRecipient(recipient)}</Flag>
   const otherwise =
     limits.endToEnd === 'required' ? (

@@ -1,12 +1,16 @@
 // The page of a request's link: a person without an account sends a secret, and learns only that it has
 // arrived, or that it cannot be sent.
 
+import { presentAsked } from '../../api/requests.ts'
 import { type DomainError, isDomainError, isOutage, nullIfMissing } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
+import { answerJson } from '../../http/answers.ts'
+import { isJsonWanted } from '../../http/door/paths.ts'
 import type { BodyLimits } from '../../http/intake/body.ts'
 import { createReceiveAnswer } from '../../http/intake/receiving.ts'
 import { PAGES } from '../../http/urls.ts'
 import { KEY_LENGTH, newIdempotencyKey } from '../../pushes/idempotency.ts'
+import { closed } from '../../requests/answering.ts'
 import { fingerprintOfRecipient } from '../../requests/recipient.ts'
 import type { Requests } from '../../requests/requests.ts'
 import { Assurances, Contact, sayHost } from '../frame/brand.tsx'
@@ -35,6 +39,21 @@ export function createAnswerPages(options: AnswerPagesOptions) {
   const plain = (guest: Guest) => ({ guest, title: guest.say('answer_title'), frame: 'plain' }) as const
 
   async function show(guest: Guest, { url_token = '' }: Params): Promise<Response> {
+    const isJson = isJsonWanted(guest.exchange)
+    const response = await (isJson ? showJson(url_token) : showPage(guest, url_token))
+    response.headers.append('vary', 'Accept')
+    return response
+  }
+
+  /** Tells a program what the page shows. */
+  async function showJson(urlToken: string): Promise<Response> {
+    const asked = await requests.findAsked(urlToken)
+    if (asked === null) throw closed()
+    const asker = await findSender({ ...asked, ownerId: asked.accountId })
+    return answerJson(200, presentAsked(asked, asker))
+  }
+
+  async function showPage(guest: Guest, url_token: string): Promise<Response> {
     if (guest.query.get('done') !== 'sent') return showForm(guest, url_token)
     const title = guest.say('answer_sent_title')
     const asked = await requests.findAsked(url_token).catch(nullIfMissing)

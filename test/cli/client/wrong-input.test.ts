@@ -53,7 +53,7 @@ describe('wrong input is reported before any request', () => {
   test('a blank text is refused', async () => {
     const trial = tryOut({ input: ' \n' })
     expect(await trial.run('push')).toBe(1)
-    expect(trial.err).toEqual(['oncebox: There is nothing to push: the text is blank.'])
+    expect(trial.err).toEqual(['oncebox: There is nothing to send: the text is blank.'])
   })
 
   test('the message for a text that is too large names the limit of a text', async () => {
