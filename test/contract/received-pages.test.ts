@@ -238,6 +238,8 @@ describe('the page of a request', () => {
       const { owner, path } = await ask(fields)
       const { text } = await people.get(path)
       expect(text.includes(`<bdi>${owner.email}</bdi></strong> asks you for this.`)).toBe(isNamed)
+      const told = await people.get(path, { headers: { accept: 'application/json' } })
+      expect(JSON.parse(told.text).asker).toBe(isNamed ? owner.email : null)
     }
   })
 
