@@ -1,5 +1,6 @@
 // An act that --audit-log tells, and how a use case is wrapped to tell it.
 
+import { ProviderError } from '../accounts/provider-error.ts'
 import { isDomainError } from '../domain/errors.ts'
 import type { AuditLine } from '../operating/audit-trail.ts'
 import type { StoredPush } from '../store/pushes-contract.ts'
@@ -20,8 +21,7 @@ export function createOn(tell: (act: Act) => void) {
     return async (...args) => {
       const result = await work(...args).catch((cause) => {
         const act = describe(args, undefined)
-        const reason = isDomainError(cause) ? cause.code : 'error'
-        if (act !== null) tell({ ...act, outcome: 'failure', reason })
+        if (act !== null) tell({ ...act, outcome: 'failure', reason: reasonOf(cause) })
         throw cause
       })
       const act = describe(args, result)
@@ -29,4 +29,9 @@ export function createOn(tell: (act: Act) => void) {
       return result
     }
   }
+}
+
+function reasonOf(cause: unknown): string {
+  if (cause instanceof ProviderError) return cause.reason
+  return isDomainError(cause) ? cause.code : 'error'
 }

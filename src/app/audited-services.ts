@@ -2,6 +2,7 @@
 
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ApiTokens } from '../accounts/api-tokens.ts'
+import type { ProviderSignIn } from '../accounts/provider-sign-in.ts'
 import { type Account, parseEmail } from '../domain/account.ts'
 import type { AuditAction } from '../operating/audit-trail.ts'
 import type { Act, On } from './audit-acts.ts'
@@ -53,6 +54,9 @@ export function auditAccounts(accounts: Accounts, on: On): Accounts {
     enableAccount: on(accounts.enableAccount, ofEmail('account-enable')),
     makeAdmin: on(accounts.makeAdmin, ofEmail('account-promote')),
     unmakeAdmin: on(accounts.unmakeAdmin, ofEmail('account-demote')),
+    setService: on(accounts.setService, ([email, isService]) => ({
+      ...{ action: 'account-service', target: addressIn(email), reason: isService ? 'on' : 'off' },
+    })),
     removeAccount: on(accounts.removeAccount, ofEmail('account-remove')),
     turnOffTwoFactor: on(accounts.turnOffTwoFactor, ofEmail('second-factor-off')),
     setPassword: on(accounts.setPassword, ([{ email }]) => ({
@@ -122,6 +126,7 @@ function auditAccess(access: Access, { on, identify }: Telling): Access {
             },
       ),
     },
+    provider: access.provider && { ...access.provider, signIn: auditProvider(access.provider.signIn, on) },
     sessions: {
       ...sessions,
       findSession: async (...asked) => identified(await sessions.findSession(...asked)),
@@ -151,6 +156,38 @@ function auditAccess(access: Access, { on, identify }: Telling): Access {
       })),
       turnOff: on(twoFactor.turnOff, ([{ email }]) => ({ action: 'second-factor-off', target: email })),
     },
+  }
+}
+
+function auditProvider(signIn: ProviderSignIn, on: On): ProviderSignIn {
+  return {
+    ...signIn,
+    finish: on(signIn.finish, ([{ session }], result) => {
+      const outcome = result?.outcome
+      if (outcome === 'linked') return { action: 'provider-link', target: session?.account.email }
+      if (outcome === 'confirmed') return { action: 'confirm-provider' }
+      if (outcome === 'confirmation_code_needed')
+        return { action: 'confirm-provider', outcome: 'unknown', reason: outcome }
+      return byProvider(result)
+    }),
+    linkByPassword: on(signIn.linkByPassword, (_, result) => byProvider(result)),
+    confirmByCode: on(signIn.confirmByCode, (_, result) => ({
+      ...{ action: 'confirm-provider', ...outcomeOf(result?.outcome === 'confirmed') },
+    })),
+    logOut: on(signIn.logOut, () => ({ action: 'session-end', reason: 'provider' })),
+    unlink: on(signIn.unlink, ([{ email }], isDone) => ({
+      ...{ action: 'provider-unlink', target: email, ...outcomeOf(isDone) },
+    })),
+  }
+}
+
+/** Tells a sign-in by the provider; one that waits for a code or a password is not decided yet. */
+function byProvider(result: { outcome: string; account?: Account } | undefined): Act {
+  const { outcome = 'refused', account } = result ?? {}
+  const isIn = outcome === 'signed_in'
+  return {
+    ...{ action: 'sign-in', user: account?.email, reason: isIn ? 'provider' : outcome },
+    outcome: isIn ? 'success' : outcome.endsWith('_needed') ? 'unknown' : 'failure',
   }
 }
 

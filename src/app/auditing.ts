@@ -7,14 +7,14 @@ import { hmac } from '../crypto/digest.ts'
 import { findKey, fingerprint } from '../crypto/keyring.ts'
 import type { Now } from '../domain/time.ts'
 import type { Exchange } from '../http/door/exchange.ts'
-import { API, type Endpoint, PAGES, PREVIOUS_FAMILIES } from '../http/urls.ts'
 import type { Appearances } from '../operating/appearance.ts'
-import { type AuditAction, type AuditFile, presentAuditLine } from '../operating/audit-trail.ts'
+import { type AuditFile, presentAuditLine } from '../operating/audit-trail.ts'
 import type { SettingInEffect } from '../pages/admin/settings.tsx'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { StoredPush } from '../store/pushes-contract.ts'
 import type { StoredRequest } from '../store/requests-contract.ts'
 import { type Act, createOn } from './audit-acts.ts'
+import { LOOK, PRESENTS, REFUSED, statusOf } from './audited-routes.ts'
 import { auditServices } from './audited-services.ts'
 import type { Services } from './services.ts'
 
@@ -81,7 +81,7 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
   const on = createOn(tell)
 
   function wrapStore(inner: OpenedStore): OpenedStore {
-    const { pushes, expiry, requests } = inner
+    const { pushes, expiry, requests, identities, accountLinks } = inner
     const about = <T extends StoredPush | null | undefined>(push: T): T => {
       const asked = asking.getStore()
       if (asked !== undefined && push) asked.push = push
@@ -156,6 +156,24 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
           await expiry.expireLapsedOf(ownerId, lapsed)
           for (const push of lapsed) tellEnd(push, 'time')
         },
+      },
+      identities: {
+        ...identities,
+        addAccount: on(identities.addAccount, ([{ email }]) => ({
+          ...{ action: 'account-create', reason: 'provider', user: email, target: email },
+        })),
+        setAdmin: on(identities.setAdmin, ([{ id, isAdmin }]) => ({
+          ...{ action: isAdmin ? 'account-promote' : 'account-demote', reason: 'provider' },
+          more: { 'user.target.id': String(id) },
+        })),
+      },
+      accountLinks: {
+        ...accountLinks,
+        useLink: (use) =>
+          after(accountLinks.useLink(use), ({ email }) => {
+            if (use.identity)
+              tell({ action: 'account-create', reason: 'provider', user: email, target: email })
+          }),
       },
       requests: {
         ...requests,
@@ -258,29 +276,3 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
 
   return { wrapStore, wrapServices, wrapBackups, wrapAppearance, observe, tellStart, stop }
 }
-
-function statusOf(status: number): Pick<Act, 'outcome' | 'reason'> {
-  return status < 400 ? { outcome: 'success' } : { outcome: 'failure', reason: `status_${status}` }
-}
-
-const PRESENTS = ['authorization', 'x-user-token']
-const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`
-const LOOK = nameOf(PAGES.answer)
-const FAMILIES = Object.values(PREVIOUS_FAMILIES)
-
-const REFUSED_URLS: readonly [AuditAction, ...Endpoint[]][] = [
-  ['push-create', API.create, PAGES.submitCreate, PAGES.share, ...FAMILIES.map(({ create }) => create)],
-  ['push-open', API.retrieve, PAGES.reveal, PAGES.revealStep, ...FAMILIES.map(({ retrieve }) => retrieve)],
-  ['push-expire', API.expire, PAGES.expire, PAGES.expireOwn, ...FAMILIES.map(({ expire }) => expire)],
-  ['push-edit', API.edit, PAGES.editPush],
-  ['push-mail', API.notify],
-  ['push-unlock', PAGES.unlock],
-  ['push-open', PAGES.readAnswer],
-  ['request-create', API.createRequest, PAGES.ask],
-  ['request-answer', API.answer, PAGES.submitAnswer],
-  ['request-close', API.closeRequest, PAGES.closeRequest],
-]
-
-const REFUSED = new Map(
-  REFUSED_URLS.flatMap(([action, ...urls]) => urls.map((url) => [nameOf(url), action] as const)),
-)

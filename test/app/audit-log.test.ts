@@ -8,7 +8,8 @@ import { openAccounts } from '../../src/app/account-commands.ts'
 import { AUDIT_ACTIONS } from '../../src/operating/audit-trail.ts'
 import { writeSettingsNote } from '../../src/store/folder/notes.ts'
 import { type Api, PUSHES, startApi, type Wire } from '../support/api.ts'
-import type { Init } from '../support/instance.ts'
+import { createTestClock, type Init } from '../support/instance.ts'
+import { createBrowser, flagsFor, signInBy, startLyingProvider } from '../support/lying-provider.ts'
 import { createPeople, type People } from '../support/people.ts'
 import { waitUntil } from '../support/waiting.ts'
 
@@ -293,6 +294,28 @@ test('commands on accounts add their lines to the file that the server was start
     await opened.accounts.disableAccount(BOB)
   }
   expect(warnings).toEqual([expect.stringContaining('The audit log has no line of this.')])
+})
+
+test('sign-ins by the provider leave lines, with the account that they make and the group that they follow', async () => {
+  await api.close()
+  const provider = await startLyingProvider()
+  try {
+    const flags = { 'audit-log': path, ...flagsFor(provider), 'oidc-admin-group': 'groups=admins' }
+    api = await startApi({ flags, clock: createTestClock(Date.now()) })
+    await signInBy(provider, createBrowser(api))
+    await signInBy(provider, createBrowser(api), { claims: { groups: ['admins'] } })
+    await signInBy(provider, createBrowser(api), { claims: { sub: 'another' } })
+    const lines = await linesOf(5, 'sign-in', 'account-create', 'account-promote')
+    expect(lines.map(short)).toEqual([
+      ['account-create', 'success', 'provider', ANN],
+      ['sign-in', 'success', 'provider', ANN],
+      ['account-promote', 'success', 'provider', '-'],
+      ['sign-in', 'success', 'provider', ANN],
+      ['sign-in', 'failure', 'userinfo_refused', '-'],
+    ])
+  } finally {
+    await provider.close()
+  }
 })
 
 test('the documented list of actions is the closed list of the program', () => {
