@@ -323,3 +323,15 @@ test('an instance without anonymous access keeps the form of an account too', as
     await closed.close()
   }
 })
+
+test('the card of the recipient follows the limits in its address, and creates nothing', async () => {
+  const query = 'card=&views=3&expire_after_duration=exact&expire_after=2&expire_unit=hours&passphrase=true'
+  const { status, text } = await ask(`/?${query}`)
+  expect(status).toBe(200)
+  expect(elementsIn(text, '.card .pips i')).toHaveLength(3)
+  expect(elementsIn(text, '.card #passphrase')).toHaveLength(1)
+  const [until = ''] = attributesIn(text, '.card time', 'datetime')
+  expect(Date.parse(until) - api.clock.now()).toBe(2 * 3_600_000)
+  const odd = await ask('/?card=&views=-1&expire_after=9e99&expire_after_views=x')
+  expect([odd.status, elementsIn(odd.text, '.card').length]).toEqual([200, 1])
+})

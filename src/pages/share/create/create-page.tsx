@@ -4,6 +4,7 @@ import type { AccountPreferences } from '../../../accounts/preferences.ts'
 import { isOutage, nullIfMissing, type OutageError } from '../../../domain/errors.ts'
 import { anonymousLimits, type PushLimits } from '../../../domain/new-push.ts'
 import { NO_CHOICES, type PushChoices } from '../../../domain/push-choices.ts'
+import type { Now } from '../../../domain/time.ts'
 import { PAGES } from '../../../http/urls.ts'
 import type { LabelledPush } from '../../../pushes/owner-lists.ts'
 import type { FormMarks } from '../../../pushes/page-seals.ts'
@@ -22,6 +23,7 @@ import { NOTHING_REQUESTED, presetOf, requestedIn, requestedOf } from './create-
 import { type CreateScripts, FORM_KINDS, PAYLOADS } from './create-props.ts'
 import { type CreateRefusal, whyOutage } from './create-refusals.ts'
 import { newUnseen, openerOf, type Typed, type Unseen } from './create-sender.ts'
+import { BesideForm, RecipientCard } from './recipient-card.tsx'
 import { type Shared, SharedFiles } from './shared.tsx'
 
 export type CreatePageParts = {
@@ -35,6 +37,7 @@ export type CreatePageParts = {
   findSetup: FindSetup
   /** Whether anyone may create an account. */
   signups: boolean
+  now: Now
 }
 
 type FormState = {
@@ -47,7 +50,8 @@ type FormState = {
 }
 
 export function createShowForm(options: CreatePageParts) {
-  const { answer, marks, preferences, pushes, limits, createScripts, signups, basePath, findSetup } = options
+  const { answer, marks, preferences, pushes, limits, createScripts, signups, basePath, findSetup, now } =
+    options
   const limitsOf = (isOfAccount: boolean) => (isOfAccount ? limits : anonymousLimits(limits))
   const settingsOf = (isOfAccount: boolean) => ({ limits: limitsOf(isOfAccount), createScripts, signups })
   const emptyOf = (isOfAccount: boolean): Typed =>
@@ -67,6 +71,7 @@ export function createShowForm(options: CreatePageParts) {
 
   async function show(guest: Guest): Promise<Response> {
     const { account } = guest.viewer
+    if (guest.query.has('card')) return answerCard(guest)
     const chosen = account === null ? NO_CHOICES : await preferences.findChoices(account)
     const setup = account === null ? null : await findSetup(account, guest)
     if (guest.query.size === 0 && chosen === NO_CHOICES)
@@ -80,6 +85,12 @@ export function createShowForm(options: CreatePageParts) {
     const requested = again === null ? requestedIn(guest.query) : requestedOf(again)
     const typed = presetOf({ requested, choices: chosen, limits: limitsOf(account !== null) })
     return answerWith(guest, { typed, refused: null, again, setup })
+  }
+
+  function answerCard(guest: Guest): Response {
+    const card = <RecipientCard guest={guest} limits={limitsOf(guest.session !== null)} now={now()} />
+    const title = guest.say('created_preview')
+    return answer(card, { guest, title, frame: 'plain', script: null, languageSwitch: false })
   }
 
   /**
@@ -152,6 +163,7 @@ export function createShowForm(options: CreatePageParts) {
         {again && <LikeAnother words={words} pushed={again} />}
         {refused && <WhyRefused guest={guest} refused={refused} />}
         <ScriptedForm {...{ words, limits, form }} isSealed={typed('end_to_end') === 'true'} />
+        <BesideForm words={words} />
         {shared && <SharedFiles files={shared.files} />}
         {guest.findElsewhere()?.flag === null && <LocalhostNotice guest={guest} path={PAGES.create.href()} />}
       </>

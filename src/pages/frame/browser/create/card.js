@@ -1,0 +1,51 @@
+// Shows beside the form what the recipient will see. The card follows the limits, of which the server draws
+// it; contents, names and passphrases stay here.
+
+import { lang, locale } from '../language.js'
+import { form } from './form.js'
+
+const FIELDS = [
+  ...['expire_after_duration', 'expire_after', 'expire_unit', 'views', 'expire_after_views'],
+  ...['retrieval_step', 'shows_sender'],
+]
+
+const half = document.querySelector('[data-card]')
+const caption = half?.querySelector('p')
+const plain = caption?.textContent
+const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
+const room = matchMedia('(min-width: 1100px)')
+// Closed, so that no field or id of the card meets those of the form.
+const root = half?.querySelector('div').attachShadow({ mode: 'closed' })
+let asked = ''
+
+async function follow() {
+  if (!room.matches) return
+  const name = document.getElementById('name')?.value.trim()
+  caption.textContent = name ? half.dataset.card.replace('{name}', () => `\u2068${name}\u2069`) : plain
+  const typed = new FormData(form)
+  const query = new URLSearchParams({ card: '', locale: lang })
+  for (const field of FIELDS) query.set(field, typed.getAll(`push[${field}]`).at(-1) ?? '')
+  query.set('passphrase', document.getElementById('passphrase').value !== '')
+  query.set('end_to_end', document.getElementById('end_to_end')?.checked === true)
+  if (asked === `${query}`) return
+  asked = `${query}`
+  const text = await fetch(`${form.action}?${query}`).then((response) => response.text())
+  const card = new DOMParser().parseFromString(text, 'text/html')
+  if (asked !== `${query}` || card.querySelector('.card') === null) return
+  for (const time of card.querySelectorAll('time')) time.textContent = moments.format(new Date(time.dateTime))
+  const sheets = document.querySelectorAll('link[rel=stylesheet]')
+  if (root.childNodes.length === 0) for (const sheet of sheets) root.append(sheet.cloneNode())
+  for (const old of root.querySelectorAll(':not(link)')) old.remove()
+  root.append(card.querySelector('.card'), ...card.querySelectorAll('body > svg'))
+  half.hidden = false
+}
+
+if (root !== undefined) {
+  // The card is left as it is while the server does not answer.
+  const draw = () => {
+    follow().catch(() => {})
+  }
+  for (const name of ['input', 'change']) form.addEventListener(name, draw)
+  room.addEventListener('change', draw)
+  draw()
+}
