@@ -8,8 +8,8 @@ import { prepareTour, type Tour } from '../test/support/tour.ts'
 
 const FOLDER = join(import.meta.dir, '..', 'docs', 'images')
 const VIEWPORT = { width: 1100, height: 720 }
-/** The limit for all pictures together, so that the page of the repository loads quickly. */
-const MAX_BYTES = 500_000
+/** The limit for all pictures together, of which a reader loads half: those in light or in dark. */
+const MAX_BYTES = 640_000
 
 /** Pages by the name of the picture. */
 const PICTURES: Record<string, (tour: Tour) => Promise<Page>> = {
@@ -22,6 +22,12 @@ const PICTURES: Record<string, (tour: Tour) => Promise<Page>> = {
   receive: async ({ people, push }) => {
     const page = await people.stranger.newPage()
     await page.goto((await push({ expire_after_views: 1 })).html_url)
+    return page
+  },
+  ask: async ({ people, url }) => {
+    const page = await people.member.newPage()
+    await page.goto(`${url}/requests`)
+    await page.fill('#message', 'The password of the old router, please.')
     return page
   },
   list: async ({ people, push, server, url }) => {
