@@ -11,10 +11,19 @@ const VIEWPORT = { width: 1100, height: 720 }
 /** The limit for all pictures together, of which a reader loads half: those in light or in dark. */
 const MAX_BYTES = 640_000
 
+/** The name of the server in the pictures. */
+const NAME = 'once.example'
+
 /** Pages by the name of the picture. */
 const PICTURES: Record<string, (tour: Tour) => Promise<Page>> = {
   start: async ({ people, url }) => {
     const page = await people.stranger.newPage()
+    // The card of the recipient is closed to `nameServer`.
+    await page.route('**/?card=*', async (route) => {
+      const response = await route.fetch()
+      const body = (await response.text()).replaceAll(new URL(url).host, NAME)
+      await route.fulfill({ response, body })
+    })
     await page.goto(url)
     await page.fill('#payload', 'The new key of the office safe: 38-14-71')
     return page
@@ -57,7 +66,7 @@ try {
     const tour = await prepareTour(browser, server, { viewport: VIEWPORT, colorScheme })
     for (const [name, open] of Object.entries(PICTURES)) {
       const page = await open(tour)
-      await page.evaluate(nameServer, { from: new URL(server.url).host, to: 'once.example' })
+      await page.evaluate(nameServer, { from: new URL(server.url).host, to: NAME })
       bytes += (await page.screenshot({ path: join(FOLDER, `${name}-${colorScheme}.png`) })).length
       await page.close()
     }

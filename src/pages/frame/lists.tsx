@@ -97,7 +97,8 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
 /** The contents of a long page, first in a `.indexed`: folded on phones, at the left of a wide window. */
 export function Contents({ label, children }: { label: string; children: Children }) {
   return (
-    <nav aria-label={label}>
+    // Focusable, because it scrolls where it is at the left.
+    <nav aria-label={label} tabIndex={0}>
       <details>
         <summary>{label}</summary>
         {children}

@@ -249,7 +249,7 @@ export function Opened({ guest, push, urlToken, mark, now }: Props) {
   const page = guest.href(PAGES.created.href({ url_token: urlToken }))
   const ask = new URLSearchParams({ [MARK]: mark, locale: words.language })
   return (
-    <p class="opened half">
+    <p class="opened half card">
       <span role="status" id="opened" data-asks-again={`${page.split('?')[0]}?${ask}`}>
         <Openings push={push} words={words} now={now} />
       </span>

@@ -51,7 +51,14 @@ function numberOf(given: unknown, preset: number): number {
 }
 
 const UNOPENED = {
-  ...{ kind: 'text' as const, ownerId: null, expireAfterDays: 0, views: 0, lastViewedAt: 0, deletableByViewer: false },
+  ...{
+    kind: 'text' as const,
+    ownerId: null,
+    expireAfterDays: 0,
+    views: 0,
+    lastViewedAt: 0,
+    deletableByViewer: false,
+  },
   ...{ showsSender: false, keyCheck: null, triesSpent: false, expiredOn: null, deleted: false, lost: false },
   ...{ isNew: false, codeRequired: false, wrongTries: 0, wrongTriesSince: 0, wrongTriesInAll: 0 },
 }
