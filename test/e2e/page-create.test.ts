@@ -70,6 +70,28 @@ needs('chromium').describe('in a browser', () => {
     },
   )
 
+  test('the form fits a laptop and a phone, with what the recipient sees where there is room', async () => {
+    const page = await openAsMember()
+    const card = page.locator('aside.half')
+    for (const [width, height, isBeside] of [
+      [1280, 800, true],
+      [390, 844, false],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      await page.reload()
+      await card.waitFor({ state: isBeside ? 'visible' : 'hidden' })
+      expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(height)
+    }
+    await page.setViewportSize({ width: 1280, height: 800 })
+    const [asked] = await Promise.all([
+      page.waitForRequest(/[?]card=.*passphrase=true/),
+      page.fill('#passphrase', 'sesame'),
+      page.fill('#name', 'Kim'),
+    ])
+    expect(asked.url()).not.toMatch(/sesame|Kim/)
+    expect(await card.innerText()).toContain('Kim')
+  })
+
   test('the button of each kind is visible without scrolling on a laptop', async () => {
     const page = await openAsMember()
     for (const kind of ['file', 'url', 'qr', 'wifi']) {

@@ -33,11 +33,17 @@ async function follow() {
   const card = new DOMParser().parseFromString(text, 'text/html')
   if (asked !== `${query}` || card.querySelector('.card') === null) return
   for (const time of card.querySelectorAll('time')) time.textContent = moments.format(new Date(time.dateTime))
-  const sheets = document.querySelectorAll('link[rel=stylesheet]')
-  if (root.childNodes.length === 0) for (const sheet of sheets) root.append(sheet.cloneNode())
-  for (const old of root.querySelectorAll(':not(link)')) old.remove()
-  root.append(card.querySelector('.card'), ...card.querySelectorAll('body > svg'))
+  if (half.hidden) root.adoptedStyleSheets = [copyStyles()]
+  root.replaceChildren(card.querySelector('.card'), ...card.querySelectorAll('body > svg'))
   half.hidden = false
+}
+
+/** Copies the rules of the page, which do not reach into the card. */
+function copyStyles() {
+  const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])
+  const copy = new CSSStyleSheet()
+  copy.replaceSync(rules.map(({ cssText }) => cssText).join(''))
+  return copy
 }
 
 if (root !== undefined) {
