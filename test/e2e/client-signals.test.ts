@@ -29,6 +29,7 @@ beforeEach(() => {
       return new Response()
     }
     if (pathname === '/file') return sendFile(request)
+    if (pathname.endsWith('/preview')) return Response.json({ url: `${fake.url}/p/abcdefgh` })
     asked += 1
     const files = [{ filename: 'a', size: SIZE, url: `${fake.url}/file` }]
     return Response.json({ url_token: 'abcdefgh', payload: null, files, expired: false })
