@@ -32,7 +32,8 @@ export async function runRecipe({ recipe, path, secret, tokens, shell }: Run): P
     isLate = true
     endGroup(child)
   }, timeout * 1000)
-  const hidden = 4 * secret.length + 64
+  // Common codings take up to eight characters a byte, such as &#x0041;.
+  const hidden = 8 * secret.length + 64
   const reading = [child.stdout, child.stderr].flatMap((from) =>
     from ? [collect(from, maxBytes + hidden)] : [],
   )

@@ -1,5 +1,6 @@
 // Hides a secret in the output of a command, in the codings that programs commonly print. It cannot hide what
-// a program computes from the secret.
+// a program computes from the secret. A stranger may have written both, so the time grows with their length
+// alone: the output is read in each coding, and the secret is looked for as plain text.
 
 /** Shorter secrets occur by chance, and longer ones would take too long to look for. */
 export const MIN_HIDDEN_CHARACTERS = 8
@@ -7,18 +8,25 @@ export const MAX_HIDDEN_CHARACTERS = 4096
 
 const HIDDEN = '[secret]'
 
+/** A text in some coding, decoded. Character `n` stood at `from[n]` to `to[n]` in the output. */
+type Reading = { text: string; from: number[]; to: number[] }
+
 /** Returns the output without the secret and its lines. Both are the bytes as Latin-1. */
 export function hideSecret(output: string, secret: string): string {
   // trim() would also remove bytes of letters.
   const trim = (text: string) => text.replace(/^[ \t\r\n]+/, '').replace(/(?<![ \t\r\n])[ \t\r\n]+$/, '')
   const lines = secret.split(/[\r\n]+/).filter(({ length }) => length >= MIN_HIDDEN_CHARACTERS)
   const needles = [...new Set([trim(secret), ...lines.map(trim)])].filter((text) => text !== '')
-  const codings = needles.flatMap((needle) => [
-    escapedForms(needle),
-    hexForms(needle),
-    ...base64Forms(needle),
-  ])
-  return codings.reduce((text, coding) => text.replace(new RegExp(coding, 'gi'), HIDDEN), plain(output))
+  const shown = plain(output)
+  const levels = unescapedLevels(shown)
+  const spans = [
+    ...levels.flatMap((level) => spansOf(lowered(level), needles.flatMap(spellings))),
+    ...levels.slice(0, 2).flatMap((level) => {
+      const [hex, base64] = [lowered(reread(level, ...HEX)), reread(level, ...BASE64)]
+      return [...spansOf(hex, needles.map(hexOf)), ...spansOf(base64, needles.flatMap(base64Forms), /[\w+/]/)]
+    }),
+  ]
+  return withoutSpans(shown, spans)
 }
 
 /** A search that colours its hits divides them; UTF-16 has a zero byte beside each letter. */
@@ -27,38 +35,87 @@ function plain(text: string): string {
   return text.replace(/\x1b\[[0-9;]*[A-Za-z]|\0/g, '')
 }
 
-const hexOf = (byte: number) => byte.toString(16).padStart(2, '0')
-const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+type Decode = (found: RegExpExecArray) => string
 
-/** Each character plain, or escaped as in URLs, JSON, shells and HTML, also repeatedly. */
-function escapedForms(needle: string): string {
-  const text = Buffer.from(plain(needle) || needle, 'latin1').toString('utf8')
-  return [...text].map(escapesOf).join('')
+/** Decodes each match of `token`; they cover the whole text. */
+function reread({ text, ...at }: Reading, token: RegExp, decode: Decode): Reading {
+  const reading: Reading = { text: '', from: [], to: [] }
+  for (const found of text.matchAll(token)) {
+    const decoded = decode(found)
+    reading.text += decoded
+    for (let n = 0; n < decoded.length; n += 1) {
+      reading.from.push(at.from[found.index] ?? 0)
+      reading.to.push(at.to[found.index + found[0].length - 1] ?? 0)
+    }
+  }
+  return reading
 }
+
+const lowered = ({ text, ...at }: Reading): Reading => ({ text: text.toLowerCase(), ...at })
+
+/** Programs escape what is escaped already, as in JSON within a URL. */
+const MAX_ESCAPES = 3
+
+/** Returns the text as it stands, and with its escapes decoded once and more often. */
+function unescapedLevels(text: string): Reading[] {
+  const places = Array.from({ length: text.length }, (_, n) => n)
+  const levels = [{ text, from: places, to: places.map((n) => n + 1) }]
+  for (let level = levels[0]; level !== undefined && levels.length <= MAX_ESCAPES; ) {
+    const next = reread(level, ESCAPES, unescape)
+    level = next.text === level.text ? undefined : next
+    if (level !== undefined) levels.push(level)
+  }
+  return levels
+}
+
+/** The escapes of URLs, JSON, shells and HTML. */
+const ESCAPES =
+  /\\+(?:u(d[89ab][0-9a-f]{2})\\+u(d[c-f][0-9a-f]{2})|u([0-9a-f]{4})|x([0-9a-f]{2})|([nrtfb])|)|%(?:25)*([0-9a-f]{2})|&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos));|[^]/gi
 
 const NAMED: Record<string, string> = {
-  ...{ '\n': '\\\\+n', '\r': '\\\\+r', '\t': '\\\\+t', '\f': '\\\\+f', '\b': '\\\\+b', ' ': '\\+' },
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' },
+  ...{ n: '\n', r: '\r', t: '\t', f: '\f', b: '\b' },
+  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" },
 }
 
-function escapesOf(character: string): string {
-  const bytes = [...Buffer.from(character)]
-  const raw = Buffer.from(character).toString('latin1')
-  const units = character.split('').map((unit) => `\\\\+u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  const point = character.codePointAt(0) ?? 0
-  const forms = [
-    `\\\\*${literal(raw)}`,
-    bytes.map((byte) => `(?:%(?:25)*|\\\\+x)${hexOf(byte)}`).join(''),
-    units.join(''),
-    `&#(?:0*${point}|x0*${point.toString(16)});`,
-    ...(NAMED[character] === undefined ? [] : [NAMED[character]]),
-  ]
-  return `(?:${forms.join('|')})`
+const unescape: Decode = ([whole, high, low, unit, x, control, percent, decimal, hex, entity]) => {
+  const named = NAMED[(control ?? entity ?? '').toLowerCase()]
+  if (named !== undefined) return named
+  const byte = x ?? percent
+  if (byte !== undefined) return String.fromCharCode(Number.parseInt(byte, 16))
+  if (high !== undefined && low !== undefined)
+    return bytesOf(String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16)))
+  const given = unit ?? hex
+  const point = given === undefined ? Number(decimal ?? Number.NaN) : Number.parseInt(given, 16)
+  if (point <= 0x10ffff) return bytesOf(String.fromCodePoint(point))
+  if (whole.startsWith('\\')) return ''
+  return whole === '+' ? ' ' : whole
 }
 
-function hexForms(needle: string): string {
-  return [...Buffer.from(needle, 'latin1')].map((byte) => `(?:\\\\+x|0x)?${hexOf(byte)}`).join('[\\s:,-]*')
+const bytesOf = (text: string): string => Buffer.from(text).toString('latin1')
+
+/** Shorter ones, of which unescaping left little, occur by chance. */
+const MIN_SPELLING = 4
+
+/** Returns the needle as it stands, and as it reads where the output was unescaped. */
+function spellings(needle: string): string[] {
+  return unescapedLevels(plain(needle) || needle)
+    .map(({ text }) => text.toLowerCase())
+    .filter(({ length }, level) => level === 0 || length >= MIN_SPELLING)
 }
+
+const hexOf = (needle: string): string => Buffer.from(needle, 'latin1').toString('hex')
+
+/** Leaves out what stands between the bytes of a dump. */
+const HEX: [RegExp, Decode] = [
+  /0x|\\+x?|[\s:,-]+|[^]/gi,
+  ([whole]) => (/^[0-9a-z]$/i.test(whole) ? whole : ''),
+]
+
+/** Leaves out line breaks, and reads the alphabet of URLs as the other one. */
+const BASE64: [RegExp, Decode] = [
+  /\\+[nr]?|[^]/g,
+  ([whole]) => (/^[\s\\]/.test(whole) ? '' : whole === '-' ? '+' : whole === '_' ? '/' : whole),
+]
 
 /**
  * Returns three forms, because the secret may begin at any of three places of a longer text, such as
@@ -69,10 +126,36 @@ function base64Forms(needle: string): string[] {
   return [0, 1, 2].map((shift) => {
     const whole = Buffer.concat([Buffer.alloc(shift), bytes])
     // Leaves out characters that also encode the bytes before or after.
-    const sure = whole
-      .toString('base64')
-      .slice(Math.ceil((shift * 8) / 6), Math.floor((whole.length * 8) / 6))
-    const characters = [...sure].map((one) => (one === '+' ? '[+-]' : one === '/' ? '[/_]' : one))
-    return `[\\w+/-]?${characters.join('(?:\\s|\\\\+[nr])*')}[\\w+/-]?=*`
+    return whole.toString('base64').slice(Math.ceil((shift * 8) / 6), Math.floor((whole.length * 8) / 6))
   })
+}
+
+type Span = [from: number, to: number]
+
+/** Finds the needles. A character on either side that matches `beside` holds a part of the needle, too. */
+function spansOf({ text, from, to }: Reading, needles: readonly string[], beside?: RegExp): Span[] {
+  const isBeside = (at: number, other: number) =>
+    beside?.test(text[at] ?? '') === true && to[Math.min(at, other)] === from[Math.max(at, other)]
+  const spans: Span[] = []
+  for (const needle of new Set(needles))
+    for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + 1)) {
+      const first = isBeside(at - 1, at) ? at - 1 : at
+      let last = at + needle.length - 1
+      if (isBeside(last + 1, last)) last += 1
+      while (beside !== undefined && text[last + 1] === '=') last += 1
+      spans.push([from[first] ?? 0, to[last] ?? 0])
+    }
+  return spans
+}
+
+function withoutSpans(text: string, spans: readonly Span[]): string {
+  let shown = ''
+  let end = 0
+  let isFirst = true
+  for (const [from, to] of spans.toSorted(([one], [other]) => one - other)) {
+    if (isFirst || from >= end) shown += `${text.slice(end, from)}${HIDDEN}`
+    isFirst = false
+    end = Math.max(end, to)
+  }
+  return shown + text.slice(end)
 }
