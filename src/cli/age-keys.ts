@@ -110,15 +110,26 @@ export async function requireKeys(
     throw unopened('The link has a key, but this push is not end-to-end. Whoever sent it can tell.')
 }
 
-/** Throws ClientFailure when files of the push have not arrived, as their numbers tell. */
-export function requireAll(positions: readonly (FilePosition | null)[]): void {
+/** Throws ClientFailure unless an opened file is the `n`th of its sender, as far as it tells. */
+export function requirePosition({ position }: DecryptedFile, name: string, n: number): void {
+  if (position !== null && position.n !== n)
+    throw unopened(`${name} was refused: it is the file ${position.n}/${position.of} of its sender.`)
+}
+
+/**
+ * Throws ClientFailure when not all files of the sender are among those of the push, as far as they tell.
+ * `more`: what became of the others.
+ */
+export function requireAll(
+  positions: readonly (FilePosition | null)[],
+  { files, more = '' }: { files: number; more?: string },
+): void {
   const of = Math.max(0, ...positions.map((position) => position?.of ?? 0))
-  const there = new Set(positions.map((position) => position?.n))
-  const missing = Array.from({ length: of }, (_, index) => index + 1).filter((n) => !there.has(n))
+  const missing = Array.from({ length: Math.max(0, of - files) }, (_, index) => files + index + 1)
   if (missing.length > 0)
     throw unopened(
       `The sender has sent ${of} files, and this server has not sent ${missing.map((n) => `${n}/${of}`).join(', ')}.`,
-      '',
+      more,
     )
 }
 

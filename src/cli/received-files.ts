@@ -14,7 +14,7 @@ import { createOwnFile, openOwnFile, placePart } from '../client/own-files.ts'
 import { isSealedName } from '../domain/age-recipient.ts'
 import { printableLine } from '../text/printable.ts'
 import { safeFilename, safeFilenames } from '../text/safe-filename.ts'
-import { type AgeKeys, requireAll, unopened } from './age-keys.ts'
+import { type AgeKeys, requireAll, requirePosition } from './age-keys.ts'
 import { formatSize, quote } from './format.ts'
 import { isNamedAsFolder, STANDARD } from './paths.ts'
 import type { Shell } from './shell.ts'
@@ -101,7 +101,7 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
       throw cause
     }
     await rm(noteIn(folder), { force: true })
-    if (done === 0) requireAll(positions)
+    requireAll(positions, { files: files.length })
   }
 
   /** `n` counts the files from 1. */
@@ -145,9 +145,9 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
     }
   }
 
-  function notePosition({ position }: DecryptedFile, name: string, n: number): void {
-    if (position !== null && position.n !== n)
-      throw unopened(`${name} was refused: it is the file ${position.n}/${position.of} of its sender.`)
+  function notePosition(opened: DecryptedFile, name: string, n: number): void {
+    requirePosition(opened, name, n)
+    const { position } = opened
     if (position === null && isSealedName(name))
       shell.say(`${printableLine(name)} does not tell how many files its sender has sent.`)
     positions.push(position)
@@ -164,7 +164,7 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
-    requireAll(positions)
+    requireAll(positions, { files: 1 })
   }
 
   /** Opens files that were saved encrypted. */

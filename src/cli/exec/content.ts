@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import type { PushClient } from '../../client/client.ts'
 import { ClientFailure } from '../../client/failure.ts'
 import { isSealedText } from '../../domain/age-recipient.ts'
-import type { AgeKeys } from '../age-keys.ts'
+import { type AgeKeys, requireAll, requirePosition } from '../age-keys.ts'
 import { CommandFailure } from '../failures.ts'
 import type { MemoryFolder } from './memory-folder.ts'
 
@@ -51,7 +51,11 @@ export async function openContent({
   const opened = folder.path('download.open')
   try {
     await client.downloadPart({ ...file, part }, { onProgress: () => undefined, onRetry: () => undefined })
-    if (keys !== null) await keys.openFile({ name: file.filename, from: part, to: opened })
+    if (keys !== null) {
+      const found = await keys.openFile({ name: file.filename, from: part, to: opened })
+      requirePosition(found, file.filename, 1)
+      requireAll([found.position], { files: 1 })
+    }
     return readFileSync(keys === null ? part : opened)
   } finally {
     rmSync(part, { force: true })

@@ -1,7 +1,7 @@
 // `oncebox push --end-to-end`, `get` with a key and `key`: against a whole Oncebox, and servers that lie.
 
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { armor, Decrypter } from 'age-encryption'
 import { fingerprintOf, identityOfLinkKey, type NewKey, newKey } from '../../../src/age/keys.ts'
 import { sealFile, sealText } from '../../../src/age/sealing.ts'
@@ -213,13 +213,20 @@ describe('files', () => {
 })
 
 describe('a server that lies', () => {
-  type Lie = { payload?: string | null; files?: Record<string, Uint8Array>; preview?: object }
+  type Lie = {
+    payload?: string | null
+    files?: Record<string, Uint8Array>
+    preview?: object
+    /** Whether the download of a file fails for the time being. */
+    isBroken?: (name: string) => boolean
+  }
 
   /** Serves one push with these contents. */
-  function lying({ payload = null, files = {}, preview = {} }: Lie): string {
+  function lying({ payload = null, files = {}, preview = {}, isBroken = () => false }: Lie): string {
     const url: string = fake((request) => {
       const { pathname } = new URL(request.url)
       const file = files[pathname.slice(3)]
+      if (isBroken(pathname.slice(3))) return Response.json({ error: 'internal-error' }, { status: 500 })
       if (file !== undefined) return new Response(new Uint8Array(file))
       if (pathname.endsWith('/preview')) return Response.json({ url: `${url}/p/${TOKEN}`, ...preview })
       const listed = Object.entries(files).map(([filename, { length: size }]) => ({
@@ -271,6 +278,35 @@ describe('a server that lies', () => {
     const { code, err } = await get(link, '--output', `${path('in')}/`)
     expect([code, readdirSync(path('in'))]).toEqual([6, ['a']])
     expect(err.join()).toContain('has sent 2 files, and this server has not sent 2/2')
+  })
+
+  test('cannot leave a file out of a download that was interrupted', async () => {
+    const files = {
+      '1.age': await sealed('a', 'first', [1, 3]),
+      '2.age': await sealed('b', 'second', [2, 3]),
+    }
+    let isUp = false
+    const link = lying({ files, isBroken: (name) => name === '2.age' && !isUp })
+    mkdirSync(path('in'))
+    expect((await get(link, '--output', `${path('in')}/`)).code).toBe(1)
+    isUp = true
+    const { code, err } = await get(link, '--output', `${path('in')}/`)
+    expect([code, readdirSync(path('in')).sort()]).toEqual([6, ['a', 'b']])
+    expect(err.join()).toContain('Resuming')
+    expect(err.join()).toContain('has sent 3 files, and this server has not sent 3/3')
+  })
+
+  test('cannot make a command run with one file of several, or with another', async () => {
+    for (const position of [
+      [1, 2],
+      [2, 2],
+    ] as [number, number][]) {
+      const LINK = lying({ files: { '1.age': await sealed('a', 'part', position) } })
+      const trial = tryOut({ env: { LINK } })
+      expect(await trial.run('exec', '--file', 'F=@env:LINK', '--', 'touch', path('ran'))).toBe(125)
+      expect(trial.text()).toContain(`${position[0] === 1 ? 'has not sent' : 'it is the file'} 2/2`)
+    }
+    expect(existsSync(path('ran'))).toBe(false)
   })
 
   test('ends a stream to a pipe with an error', async () => {
