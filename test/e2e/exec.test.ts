@@ -84,6 +84,19 @@ test('the file goes even when oncebox is killed', async () => {
   await waitUntil(() => !existsSync(file) && !existsSync(join(file, '..')))
 })
 
+test('the file goes even when its whole process group is killed', async () => {
+  const env = { LINK: await createLink('in memory') }
+  const script = 'echo "$F"; sleep 60'
+  const child = start(['sh', '-c', script], { env, flags: ['--file', 'F=@env:LINK'], before: ['setsid'] })
+  const { value } = await child.stdout.getReader().read()
+  const file = Buffer.from(value ?? [])
+    .toString()
+    .trim()
+  expect(existsSync(file)).toBe(true)
+  process.kill(-child.pid, 'SIGKILL')
+  await waitUntil(() => !existsSync(join(file, '..')))
+})
+
 test('a link may come through a descriptor, and nothing is printed', async () => {
   const path = join(folder, 'link')
   await Bun.write(path, `${await createLink('through 0')}\n`)

@@ -69,7 +69,8 @@ function removeAtEnd(folder: string): () => void {
   const wait = 'trap "" HUP INT QUIT TERM; read -r _; rm -rf -- "$1"'
   try {
     const watcher = Bun.spawn(['/bin/sh', '-c', wait, 'sh', folder], {
-      ...{ stdin: 'pipe', stdout: 'ignore', stderr: 'ignore', env: {} },
+      // In a process group of its own, or a signal to ours, such as that of a CI job that ends, kills it too.
+      ...{ stdin: 'pipe', stdout: 'ignore', stderr: 'ignore', env: {}, detached: true },
     })
     watcher.unref()
     return () => void watcher.stdin.end()
