@@ -61,7 +61,7 @@ function unescapedLevels(text: string): Reading[] {
   const places = Array.from({ length: text.length }, (_, n) => n)
   const levels = [{ text, from: places, to: places.map((n) => n + 1) }]
   for (let level = levels[0]; level !== undefined && levels.length <= MAX_ESCAPES; ) {
-    const next = reread(level, ESCAPES, unescape)
+    const next = reread(level, ESCAPES, unescaped)
     level = next.text === level.text ? undefined : next
     if (level !== undefined) levels.push(level)
   }
@@ -70,14 +70,14 @@ function unescapedLevels(text: string): Reading[] {
 
 /** The escapes of URLs, JSON, shells and HTML. */
 const ESCAPES =
-  /\\+(?:u(d[89ab][0-9a-f]{2})\\+u(d[c-f][0-9a-f]{2})|u([0-9a-f]{4})|x([0-9a-f]{2})|([nrtfb])|)|%(?:25)*([0-9a-f]{2})|&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos));|[^]/gi
+  /\\+(?:u(d[89ab][0-9a-f]{2})\\+u(d[c-f][0-9a-f]{2})|u([0-9a-f]{4})|x([0-9a-f]{2})|([nrtfb])|)|%(?:25)*([0-9a-f]{2})|&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos));|./gis
 
 const NAMED: Record<string, string> = {
   ...{ n: '\n', r: '\r', t: '\t', f: '\f', b: '\b' },
   ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" },
 }
 
-const unescape: Decode = ([whole, high, low, unit, x, control, percent, decimal, hex, entity]) => {
+const unescaped: Decode = ([whole, high, low, unit, x, control, percent, decimal, hex, entity]) => {
   const named = NAMED[(control ?? entity ?? '').toLowerCase()]
   if (named !== undefined) return named
   const byte = x ?? percent
@@ -107,13 +107,13 @@ const hexOf = (needle: string): string => Buffer.from(needle, 'latin1').toString
 
 /** Leaves out what stands between the bytes of a dump. */
 const HEX: [RegExp, Decode] = [
-  /0x|\\+x?|[\s:,-]+|[^]/gi,
+  /0x|\\+x?|[\s:,-]+|./gis,
   ([whole]) => (/^[0-9a-z]$/i.test(whole) ? whole : ''),
 ]
 
 /** Leaves out line breaks, and reads the alphabet of URLs as the other one. */
 const BASE64: [RegExp, Decode] = [
-  /\\+[nr]?|[^]/g,
+  /\\+[nr]?|./gs,
   ([whole]) => (/^[\s\\]/.test(whole) ? '' : whole === '-' ? '+' : whole === '_' ? '/' : whole),
 ]
 

@@ -25,7 +25,21 @@ test.each(['', '@', '@env:', '@fd:1', '@fd:2', '@fd:x', '@fd:', '@file:x', '@req
 )
 
 test.each([
-  ...['LD_PRELOAD', 'LD_AUDIT', 'DYLD_INSERT_LIBRARIES', 'PATH', 'Path', 'BASH_ENV', 'ENV', 'NODE_OPTIONS'],
+  ...[
+    'LD_PRELOAD',
+    'GCONV_PATH',
+    'OPENSSL_CONF',
+    'LUA_INIT',
+    'BUN_OPTIONS',
+    'SHELL',
+    'LD_AUDIT',
+    'DYLD_INSERT_LIBRARIES',
+    'PATH',
+    'Path',
+    'BASH_ENV',
+    'ENV',
+    'NODE_OPTIONS',
+  ],
   ...[
     'PYTHONPATH',
     'PYTHONSTARTUP',
