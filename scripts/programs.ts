@@ -21,6 +21,7 @@ export const PACKAGES = {
   mariadb: 'mariadb-server',
   mkfifo: 'coreutils',
   mount: 'mount',
+  nginx: 'nginx-light',
   postgres: 'postgresql',
   python3: 'python3',
   rsync: 'rsync',

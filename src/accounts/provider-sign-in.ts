@@ -173,7 +173,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     if (email === breakGlass) throw new ProviderError('break_glass')
     if (!options.signup) throw new ProviderError('no_account')
     if (!isSignupAddress(email, domains)) throw new ProviderError('domain_not_allowed')
-    const person = { email, isAdmin: groupOf(claims) ?? false, ...identityOf(claims) }
+    const person = { email, isAdmin: groupOf(claims) ?? false, identity: identityOf(claims) }
     await identities.addAccount(person).catch(takenAs('address_taken'))
     return enter(claims, { visit, next })
   }

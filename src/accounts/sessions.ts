@@ -289,6 +289,17 @@ export function createSessions(options: SessionsOptions) {
     return limit.tryCode(id, { work, isRight: Boolean })
   }
 
+  /**
+   * Confirms a session by a code alone, where nobody can be asked for a password. Resolves to false for a
+   * wrong code. Throws `too_many`.
+   */
+  async function confirmByCode(
+    { account, session }: Pick<CurrentSession, 'account' | 'session'>,
+    code: string,
+  ): Promise<boolean> {
+    return (await isCode(account, code)) && store.identities.confirmSession(session.id)
+  }
+
   /** Whether the password (and with a second factor the code) was confirmed recently in this session. */
   function isConfirmed({ confirmedAt }: Session): boolean {
     const age = now() - confirmedAt
@@ -316,6 +327,7 @@ export function createSessions(options: SessionsOptions) {
       (await testPassword(account, given)) !== null,
     testPassword,
     isCode,
+    confirmByCode,
     isConfirmed,
     /** Resolves to false if the session has ended or the password has changed since the test. */
     confirm: ({ id }: Session, tested: string): Promise<boolean> =>

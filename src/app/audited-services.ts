@@ -126,6 +126,10 @@ function auditAccess(access: Access, { on, identify }: Telling): Access {
             },
       ),
     },
+    headerSignIn: access.headerSignIn && {
+      ...access.headerSignIn,
+      signIn: on(access.headerSignIn.signIn, (_, result) => byOthers('header', result)),
+    },
     provider: access.provider && { ...access.provider, signIn: auditProvider(access.provider.signIn, on) },
     sessions: {
       ...sessions,
@@ -168,9 +172,9 @@ function auditProvider(signIn: ProviderSignIn, on: On): ProviderSignIn {
       if (outcome === 'confirmed') return { action: 'confirm-provider' }
       if (outcome === 'confirmation_code_needed')
         return { action: 'confirm-provider', outcome: 'unknown', reason: outcome }
-      return byProvider(result)
+      return byOthers('provider', result)
     }),
-    linkByPassword: on(signIn.linkByPassword, (_, result) => byProvider(result)),
+    linkByPassword: on(signIn.linkByPassword, (_, result) => byOthers('provider', result)),
     confirmByCode: on(signIn.confirmByCode, (_, result) => ({
       ...{ action: 'confirm-provider', ...outcomeOf(result?.outcome === 'confirmed') },
     })),
@@ -181,12 +185,15 @@ function auditProvider(signIn: ProviderSignIn, on: On): ProviderSignIn {
   }
 }
 
-/** Tells a sign-in by the provider; one that waits for a code or a password is not decided yet. */
-function byProvider(result: { outcome: string; account?: Account } | undefined): Act {
+/** Tells a sign-in by provider or proxy; one that waits for a code or a password is not decided yet. */
+function byOthers(
+  by: 'provider' | 'header',
+  result: { outcome: string; account?: Account } | undefined,
+): Act {
   const { outcome = 'refused', account } = result ?? {}
   const isIn = outcome === 'signed_in'
   return {
-    ...{ action: 'sign-in', user: account?.email, reason: isIn ? 'provider' : outcome },
+    ...{ action: 'sign-in', user: account?.email, reason: isIn ? by : outcome },
     outcome: isIn ? 'success' : outcome.endsWith('_needed') ? 'unknown' : 'failure',
   }
 }

@@ -159,8 +159,13 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
       },
       identities: {
         ...identities,
-        addAccount: on(identities.addAccount, ([{ email }]) => ({
-          ...{ action: 'account-create', reason: 'provider', user: email, target: email },
+        addAccount: on(identities.addAccount, ([{ email, identity }]) => ({
+          ...{
+            action: 'account-create',
+            reason: identity ? 'provider' : 'header',
+            user: email,
+            target: email,
+          },
         })),
         setAdmin: on(identities.setAdmin, ([{ id, isAdmin }]) => ({
           ...{ action: isAdmin ? 'account-promote' : 'account-demote', reason: 'provider' },

@@ -136,7 +136,7 @@ function createServedPages(
     requireSecondFactor: config.requireSecondFactor,
     signups: config.signups,
     allowsPasswords: config.passwordSignIn === 'yes',
-    onRefused: ({ reason, ...at }) => log.warn({ reason, ...at }, 'refused a sign-in by the provider'),
+    onRefused: ({ reason, ...at }) => log.warn({ reason, ...at }, 'refused a sign-in by others'),
     createScripts: {
       ...{ wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
       ...sealingScripts,

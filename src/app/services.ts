@@ -7,19 +7,17 @@ import { createApiTokens } from '../accounts/api-tokens.ts'
 import { createPasswords } from '../accounts/passwords.ts'
 import { createPeople } from '../accounts/people.ts'
 import { createPreferences } from '../accounts/preferences.ts'
-import { createProviderSignIn } from '../accounts/provider-sign-in.ts'
-import { createKnownAddresses, createSessions, type Sessions } from '../accounts/sessions.ts'
+import { createKnownAddresses, createSessions } from '../accounts/sessions.ts'
 import { createSignInLimit } from '../accounts/sign-in-limit.ts'
 import { createSignUp } from '../accounts/sign-up.ts'
 import { createTwoFactor } from '../accounts/two-factor.ts'
 import type { Argon2Cost } from '../crypto/passphrase.ts'
-import { type Account, tokensPauseAt } from '../domain/account.ts'
+import { tokensPauseAt } from '../domain/account.ts'
 import { countingLoopback, createClientOf } from '../domain/client.ts'
 import type { Job } from '../domain/job.ts'
 import { DAY, type Now } from '../domain/time.ts'
 import type { Network } from '../http/door/listener.ts'
 import { listOrNone } from '../http/door/reachable.ts'
-import { PAGES } from '../http/urls.ts'
 import type { Appearances } from '../operating/appearance.ts'
 import { createJobs } from '../operating/jobs.ts'
 import type { Log } from '../operating/log.ts'
@@ -27,7 +25,6 @@ import { noteFailure } from '../operating/logging.ts'
 import type { Metrics } from '../operating/metrics.ts'
 import { createCountPushes, createReadStatus } from '../operating/status.ts'
 import { createExpiryJob, createSweepJob } from '../operating/sweep-schedule.ts'
-import type { ShownProvider } from '../pages/account/provider-link.tsx'
 import { createDownloads, type Downloads } from '../pushes/downloads.ts'
 import { createIdempotency } from '../pushes/idempotency.ts'
 import { createMailLimit, createShareOf, createShortTokens } from '../pushes/limits.ts'
@@ -46,6 +43,7 @@ import type { Config } from '../settings/table.ts'
 import { removeSetupLink } from '../store/folder/notes.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { createNotices } from './notices.ts'
+import { createAllowsPassword, createProvider, createProxySignIn, createWatchBreakGlass } from './sign-in.ts'
 
 /**
  * How often a download checks that its push is still live. On SQLite this takes microseconds, so it checks
@@ -173,44 +171,6 @@ function createOutside(options: ServicesOptions, shared: Limits, sharing: Sharin
   return { pushes, requests: createRequests({ ...limits, ...sharing, pushes, store, log, keyring, now }) }
 }
 
-/** Whether this account may sign in with its password. */
-function createAllowsPassword({ passwordSignIn, breakGlass }: Config) {
-  return ({ email, isAdmin }: Pick<Account, 'email' | 'isAdmin'>): boolean =>
-    passwordSignIn === 'yes' || email === breakGlass || (passwordSignIn === 'admin' && isAdmin)
-}
-
-/** Logs each use of the account that gets in while the provider is down, and tells the administrators. */
-function createWatchBreakGlass({ config, store, log }: ServicesOptions) {
-  return ({ id, email }: Account): void => {
-    if (email !== config.breakGlass) return
-    log.warn({ accountId: id }, 'the account of --break-glass signed in')
-    store.events
-      .tellAdmins({ type: 'account.break_glass', data: {} })
-      .catch(noteFailure(log, 'could not tell the administrators of a sign-in by --break-glass'))
-  }
-}
-
-/** Returns null without --oidc-issuer. */
-function createProvider(options: ServicesOptions, sessions: Sessions): ShownProvider | null {
-  const { config, store, systemNow } = options
-  const { oidcIssuer: issuer, oidcClientId: clientId, baseUrl } = config
-  if (issuer === null || clientId === null || baseUrl === null) return null
-  const signIn = createProviderSignIn({
-    settings: {
-      ...{ issuer, clientId, clientSecret: config.oidcClientSecret, ca: config.oidcCa },
-      redirectUri: `${baseUrl}${PAGES.providerCallback.href()}`,
-      groupClaim: config.oidcAdminGroup?.claim ?? null,
-    },
-    ...{ store, keyring: store.keyring, sessions, now: store.now, systemNow },
-    signup: config.oidcSignup === 'yes',
-    domains: config.signupDomains,
-    adminGroup: config.oidcAdminGroup,
-    breakGlass: config.breakGlass,
-    sessionHours: config.sessionHours,
-  })
-  return { name: config.oidcName ?? new URL(issuer).hostname, signIn }
-}
-
 function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit }: Limits) {
   const { config, store, appearance, systemNow, argon2Cost, log } = options
   const { keyring, now } = store
@@ -241,6 +201,7 @@ function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit 
     }),
     sessions,
     provider: createProvider(options, sessions),
+    headerSignIn: createProxySignIn(options, sessions),
     twoFactor: createTwoFactor({ store, keyring, limit, now, systemNow }),
     preferences: createPreferences({
       store,

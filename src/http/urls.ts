@@ -138,6 +138,8 @@ export const PAGES = {
   startProvider: get('/sign-in/oidc', 'open'),
   submitProvider: post('/sign-in/oidc', 'open'),
   providerCallback: get('/sign-in/oidc/callback', 'open'),
+  /** Only with --auth-header. */
+  headerSignIn: get('/sign-in/header', 'open'),
   /** The provider calls it itself, without a form token. */
   providerLogout: post('/sign-in/oidc/logout', 'open'),
   signIn: get('/sign-in', 'open'),

@@ -1,5 +1,7 @@
 // Makes controllers of pages, which enforce the guard of their URL first.
 
+import type { HeaderSignIn } from '../accounts/header-sign-in.ts'
+import type { CurrentSession, Sessions } from '../accounts/sessions.ts'
 import { DomainError, isOutage, type OutageError } from '../domain/errors.ts'
 import type { Answer, Handlers } from '../http/door/router.ts'
 import { type Endpoint, PAGES } from '../http/urls.ts'
@@ -28,6 +30,9 @@ type PageGuardsOptions = {
   /** Whether an account without a second factor must set one up first. */
   requireSecondFactor: boolean
   confirm: Confirm
+  /** Checks the header of --auth-header; null without it. */
+  headerSignIn: Pick<HeaderSignIn, 'isStill'> | null
+  sessions: Pick<Sessions, 'endSession'>
 }
 
 export type PageGuards = ReturnType<typeof createPageGuards>
@@ -35,7 +40,7 @@ export type PageGuards = ReturnType<typeof createPageGuards>
 export function createPageGuards(options: PageGuardsOptions) {
   type GuestPage = Endpoint<'GET' | 'POST', 'open' | 'visitor'>
 
-  const { getGuest, anonymousAccess, requireSecondFactor, confirm } = options
+  const { getGuest, anonymousAccess, requireSecondFactor, confirm, headerSignIn, sessions } = options
 
   const guest =
     (show: Show<Guest>) =>
@@ -87,12 +92,20 @@ export function createPageGuards(options: PageGuardsOptions) {
         ),
     })
 
+  /** Whether the proxy still names the person of a session that its header began. */
+  const isStillNamed = ({ exchange }: Guest, { session, account }: CurrentSession) =>
+    session.via !== 'header' || headerSignIn?.isStill(exchange.request.headers, account) === true
+
   type MemberPage = Endpoint<'GET' | 'POST', 'member' | 'admin'>
 
   /** Throws `forbidden` if the page needs an administrator and the member is none. */
   async function enter({ guard, path }: MemberPage, visitor: Guest, use: (member: Member) => Answer) {
     const { session } = visitor
     if (session === null) return askToSignIn(visitor)
+    if (!isStillNamed(visitor, session)) {
+      await sessions.endSession(session.account, session.session.id)
+      return askToSignIn(visitor)
+    }
     if (mustSetUp(visitor) && !WITHOUT_SECOND_FACTOR.has(path)) return leadTo(visitor, PAGES.twoFactor.href())
     const { account } = session
     if (guard === 'admin' && !account.isAdmin)

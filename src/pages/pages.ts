@@ -7,7 +7,7 @@ import { type AccountPageOptions, createAccountPages } from './account/account.t
 import { createConfirm } from './account/confirm.tsx'
 import { createMessagePages, type MessagePageOptions } from './account/message.tsx'
 import { createNoticePages, type NoticePageOptions } from './account/notices.tsx'
-import { createProviderPages, type ProviderPageOptions } from './account/provider.tsx'
+import { createProviderPages, createSignInByHeader, type ProviderPageOptions } from './account/provider.tsx'
 import { createSignInPages, type SignInPageOptions } from './account/sign-in.tsx'
 import { createTokenPages, type TokenPageOptions } from './account/tokens.tsx'
 import { createTwoFactorPages } from './account/two-factor.tsx'
@@ -144,6 +144,7 @@ function requestControllers({ guest, member, form }: PageGuards, options: PagesO
  */
 function signInControllers({ guest, guestForm, form, confirmedForm }: PageGuards, options: PagesOptions) {
   const signIn = createSignInPages(options)
+  const { headerSignIn } = options
   const welcome = createWelcomePages({ ...options, enterAfter: signIn.enterAfter })
   return {
     signIn: guest((visitor) => signIn.show(visitor)),
@@ -156,6 +157,8 @@ function signInControllers({ guest, guestForm, form, confirmedForm }: PageGuards
     welcome: guest(welcome.show),
     submitWelcome: guestForm(welcome.useLink),
     signOut: form(signIn.signOut),
+    headerSignIn:
+      headerSignIn === null ? null : guest(createSignInByHeader({ ...options, ...signIn, headerSignIn })),
     ...providerControllers({ guest, guestForm, confirmedForm }, { ...options, ...signIn }),
   }
 }

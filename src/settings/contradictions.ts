@@ -172,10 +172,18 @@ const RULES: readonly ((config: Config) => string | false)[] = [
     oidcIssuer !== null &&
     !isForSignIn(baseUrl) &&
     '--oidc-issuer needs --base-url with https://: the provider sends people back to it (http only on loopback)',
-  ({ passwordSignIn, oidcIssuer }) =>
+  ({ authHeader, authHeaderSecretFile, host }) =>
+    authHeader !== null &&
+    authHeaderSecretFile === null &&
+    !host.startsWith('unix:') &&
+    '--auth-header needs --host unix: or --auth-header-secret-file: otherwise any program that reaches the port could sign in as anyone',
+  ({ authHeader, authHeaderSecretFile }) =>
+    authHeader === null && authHeaderSecretFile !== null && '--auth-header-secret-file needs --auth-header',
+  ({ passwordSignIn, oidcIssuer, authHeader }) =>
     passwordSignIn !== 'yes' &&
     oidcIssuer === null &&
-    `--password-sign-in ${passwordSignIn} needs --oidc-issuer: nobody else could sign in`,
+    authHeader === null &&
+    `--password-sign-in ${passwordSignIn} needs --oidc-issuer or --auth-header: nobody else could sign in`,
   ({ passwordSignIn, breakGlass }) =>
     passwordSignIn !== 'yes' &&
     breakGlass === null &&

@@ -56,9 +56,10 @@ export function policiesOf({
 }
 
 /** Returns how people sign in to the pages, as `GET /version` tells. */
-export function signInWaysOf({ passwordSignIn, oidcIssuer }: Config): SignInWay[] {
+export function signInWaysOf({ passwordSignIn, oidcIssuer, authHeader }: Config): SignInWay[] {
   return [
     ...(passwordSignIn === 'no' ? [] : (['password'] as const)),
     ...(oidcIssuer === null ? [] : (['oidc'] as const)),
+    ...(authHeader === null ? [] : (['header'] as const)),
   ]
 }

@@ -50,3 +50,15 @@ export function mailAddress(text: string): Parsed<string> {
   const value = parseEmail(text)
   return value === null ? { problem: 'must be an e-mail address, such as admin@example.org' } : { value }
 }
+
+/** Parses the name of a header, except those that a browser or a forwarding proxy sets. */
+export function headerName(text: string): Parsed<string> {
+  const value = text.trim().toLowerCase()
+  const isTaken =
+    /^(cookie|authorization|host|origin|referer|user-agent|forwarded|sec-.*|x-forwarded-(for|host|proto)|x-real-ip|x-user-token|x-oncebox-proxy-secret)$/.test(
+      value,
+    )
+  return /^[a-z][a-z\d-]{0,63}$/.test(value) && !isTaken
+    ? { value }
+    : { problem: 'must be the name of a header of the proxy alone, such as Remote-Email' }
+}

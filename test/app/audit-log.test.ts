@@ -1,7 +1,7 @@
 // The audit log: which line each act leaves, who and where from, and what is never in it.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openAccounts } from '../../src/app/account-commands.ts'
@@ -323,4 +323,21 @@ test('the documented list of actions is the closed list of the program', () => {
   const [, table = ''] = text.split('## The actions')
   const [listed = ''] = table.split('## What is promised')
   expect([...listed.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, action]) => action)).toEqual([...AUDIT_ACTIONS])
+})
+
+test('sign-ins by the header of a proxy leave lines', async () => {
+  await api.close()
+  const secret = join(folder, 'secret')
+  writeFileSync(secret, 'a-secret-of-the-proxy')
+  await start({ 'auth-header': 'Remote-Email', 'auth-header-secret-file': secret })
+  const come = (word: string) =>
+    api.fetch('/sign-in/header', { headers: { 'remote-email': ANN, 'x-oncebox-proxy-secret': word } })
+  await come('a-secret-of-the-proxy')
+  await come('another-secret-of-it')
+  const lines = await linesOf(3, 'sign-in', 'account-create')
+  expect(lines.map(short)).toEqual([
+    ['account-create', 'success', 'header', ANN],
+    ['sign-in', 'success', 'header', ANN],
+    ['sign-in', 'failure', 'header_missing', '-'],
+  ])
 })

@@ -70,6 +70,8 @@ test('without anything given, every setting has its default', () => {
     oidcName: null,
     oidcSignup: 'no',
     oidcAdminGroup: null,
+    authHeader: null,
+    authHeaderSecretFile: null,
     passwordSignIn: 'yes',
     breakGlass: null,
     sessionHours: 12,

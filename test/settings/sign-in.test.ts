@@ -49,3 +49,21 @@ test('settings of a provider need one', () => {
   const { 'oidc-client-id': _, ...without } = GOOD
   expect(problemsOf(without)).toContain('needs --oidc-client-id')
 })
+
+test('a header needs the Unix socket or a secret', () => {
+  expect(problemsOf({ 'auth-header': 'Remote-Email' })).toContain('--host unix: or --auth-header-secret-file')
+  expect(problemsOf({ 'auth-header': 'Remote-Email', host: '127.0.0.1' })).toContain('any program')
+  expect(problemsOf({ 'auth-header': 'Remote-Email', host: 'unix:/run/oncebox/http.sock' })).toBe('')
+  expect(problemsOf({ 'auth-header': 'Remote-Email', 'auth-header-secret-file': '/run/secret' })).toBe('')
+  expect(problemsOf({ 'auth-header-secret-file': '/run/secret' })).toContain('needs --auth-header')
+  for (const name of [
+    'Cookie',
+    'Host',
+    'X-Forwarded-For',
+    'a b',
+    '',
+    'X-Oncebox-Proxy-Secret',
+    'Sec-Fetch-Site',
+  ])
+    expect(problemsOf({ 'auth-header': name, 'auth-header-secret-file': '/run/secret' })).not.toBe('')
+})

@@ -15,7 +15,10 @@ import { type FormRefusal, orTooMany, tooMany } from './sign-in.tsx'
 
 type ConfirmationOptions = {
   answer: AnswerGuest
-  sessions: Pick<Sessions, 'isConfirmed' | 'isNew' | 'allowsPassword' | 'testPassword' | 'isCode' | 'confirm'>
+  sessions: Pick<
+    Sessions,
+    'isConfirmed' | 'isNew' | 'allowsPassword' | 'testPassword' | 'isCode' | 'confirm' | 'confirmByCode'
+  >
   provider: ShownProvider | null
 }
 
@@ -33,6 +36,10 @@ export function createConfirm({ answer, sessions, provider }: ConfirmationOption
   /** A session that a provider began is not confirmed by a password that could not begin it. */
   const takesPassword = ({ account, session: { session } }: Member) =>
     account.hasPassword && (session.via === null || sessions.allowsPassword(account))
+
+  /** Whether nobody but the authenticator app can confirm the session: a proxy is never asked again. */
+  const takesCodeAlone = (guest: Member) =>
+    guest.account.hasTwoFactor && !takesPassword(guest) && !provider?.signIn.canConfirm(guest.session)
 
   /**
    * Whether a new session sets up the first second factor, which nothing can confirm where the provider does
@@ -86,10 +93,19 @@ export function createConfirm({ answer, sessions, provider }: ConfirmationOption
               <a href={guest.href(page.path)}>{say('cancel')}</a>
             </div>
           </PostForm>
+        ) : takesCodeAlone(guest) ? (
+          <PostForm guest={guest} action={guest.path} look="narrow">
+            <RepeatedFields guest={guest} form={form} />
+            <CodeInput words={words} problem={codeProblem} attributes={{ autofocus: true }} />
+            <Submit>{say('confirm_submit')}</Submit>
+          </PostForm>
         ) : (
-          <p>
-            <a href={guest.href(page.path)}>{say('cancel')}</a>
-          </p>
+          <>
+            {!provider?.signIn.canConfirm(guest.session) && <p>{say('confirm_needs_factor')}</p>}
+            <p>
+              <a href={guest.href(page.path)}>{say('cancel')}</a>
+            </p>
+          </>
         )}
       </>
     )
@@ -100,6 +116,13 @@ export function createConfirm({ answer, sessions, provider }: ConfirmationOption
   return async (guest, form) => {
     if (sessions.isConfirmed(guest.session.session) || isFirstFactor(guest)) return null
     const { say } = guest
+    if (takesCodeAlone(guest)) {
+      const code = form.text('code')
+      if (code.trim() === '') return ask(guest, form, { status: 403 })
+      const isRight = await orTooMany(sessions.confirmByCode(guest.session, code))
+      if (isRight === 'too_many') return ask(guest, form, tooMany(guest))
+      return isRight ? null : ask(guest, form, { status: 422, codeProblem: say('code_wrong') })
+    }
     if (form.text('password') === '' || !takesPassword(guest)) return ask(guest, form, { status: 403 })
     switch (await orTooMany(test(guest, form))) {
       case 'confirmed':

@@ -1,5 +1,6 @@
 // Sign-in by an OpenID provider: the way there, its callback, and linking an account to a person.
 
+import type { HeaderSignIn } from '../../accounts/header-sign-in.ts'
 import { ProviderError, type ProviderOutcome } from '../../accounts/provider-sign-in.ts'
 import { isDomainError, isOutage, notFound } from '../../domain/errors.ts'
 import { answerJson, answerSeeOther } from '../../http/answers.ts'
@@ -235,6 +236,36 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
   }
 
   return { start, finish, submit, logOut, link, unlink }
+}
+
+type HeaderPageOptions = Pick<ProviderPageOptions, 'answer' | 'onRefused'> &
+  Pick<Options, 'enter' | 'askCode'> & { headerSignIn: HeaderSignIn }
+
+/** Makes the page that signs in the person whom the proxy names. */
+export function createSignInByHeader({ answer, onRefused, enter, askCode, headerSignIn }: HeaderPageOptions) {
+  return async (guest: Guest): Promise<Response> => {
+    const { exchange, viewer, say } = guest
+    const next = guest.query.get('next') ?? ''
+    if (exchange.isHead) return leadTo(guest, PAGES.signIn.href())
+    try {
+      const { headers } = exchange.request
+      const result = await headerSignIn.signIn({ headers, visit: viewer.visit })
+      if (result.outcome === 'code_needed') return askCode(guest, { pending: result.pending, next })
+      if (result.outcome === 'signed_in') return enter(guest, result, next)
+      throw new ProviderError('account_disabled')
+    } catch (cause) {
+      if (!(cause instanceof ProviderError)) throw cause
+      onRefused({ reason: cause.reason, requestId: exchange.requestId })
+      const title = say('provider_refused_title')
+      const content = (
+        <EmblemCard icon="circle-alert" tone="gone" title={title}>
+          <p>{say('header_refused')}</p>
+          <Contact guest={guest} />
+        </EmblemCard>
+      )
+      return answer(content, { guest, title, status: 403, width: 'narrow' })
+    }
+  }
 }
 
 /** Says for the log what was wrong; the error of a library may quote a token. */

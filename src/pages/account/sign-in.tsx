@@ -2,6 +2,7 @@
 // reset link.
 
 import type { AccountLinks } from '../../accounts/account-links.ts'
+import type { HeaderSignIn } from '../../accounts/header-sign-in.ts'
 import type { NewSession, Sessions, SignIn } from '../../accounts/sessions.ts'
 import { DomainError, isDomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
@@ -24,6 +25,8 @@ export type SignInPageOptions = {
   signups: boolean
   limits: Pick<PushLimits, 'mail'>
   provider: ShownProvider | null
+  /** Signs in whom a proxy names; null without --auth-header. */
+  headerSignIn: HeaderSignIn | null
   /** Whether every account may sign in with its password. */
   allowsPasswords: boolean
 }
@@ -34,13 +37,14 @@ export type FormRefusal = { status?: number; notice?: string; headers?: Record<s
 type SignInForm = FormRefusal & { email?: string; next?: string }
 
 export function createSignInPages(options: SignInPageOptions) {
-  const { answer, sessions, accountLinks, signups, limits, provider, allowsPasswords } = options
+  const { answer, sessions, accountLinks, signups, limits, provider, headerSignIn } = options
+  const { allowsPasswords } = options
 
   function show(guest: Guest, shown: SignInForm = {}): Response {
     const { status = 200, notice, email = '', headers = {} } = shown
     const next = shown.next ?? guest.query.get('next') ?? ''
     const { words, say } = guest
-    const isFocused = email === '' && provider === null
+    const isFocused = email === '' && provider === null && headerSignIn === null
     const form = (
       <>
         <PostForm guest={guest} action={PAGES.submitSignIn.href()} hidden={{ next }}>
@@ -61,6 +65,16 @@ export function createSignInPages(options: SignInPageOptions) {
         {notice && <Notice kind="refused">{notice}</Notice>}
         {next !== '' && status === 200 ? <p>{say('sign_in_needed')}</p> : null}
         {provider && <ProviderLink guest={guest} provider={provider} next={next} />}
+        {headerSignIn && (
+          <p>
+            <a
+              class="button"
+              href={guest.href(`${PAGES.headerSignIn.href()}?${new URLSearchParams({ next })}`)}
+            >
+              {say('header_sign_in')}
+            </a>
+          </p>
+        )}
         {allowsPasswords ? (
           form
         ) : (

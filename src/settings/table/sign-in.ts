@@ -2,7 +2,7 @@
 
 import { plainText } from '../brand-parsers.ts'
 import { choices, file, numbers, section } from '../setting.ts'
-import { claimValue, issuerUrl, mailAddress, plainWord } from '../sign-in-parsers.ts'
+import { claimValue, headerName, issuerUrl, mailAddress, plainWord } from '../sign-in-parsers.ts'
 
 export const signInSettings = section('Signing in by others', {
   oidcIssuer: {
@@ -48,6 +48,17 @@ export const signInSettings = section('Signing in by others', {
     parse: claimValue,
     default: null,
     help: 'Claim that makes an administrator, such as groups=oncebox-admins; read at each sign-in, so who lacks it is none any more',
+  },
+  authHeader: {
+    placeholder: 'header',
+    parse: headerName,
+    default: null,
+    defaultWords: 'no header',
+    help: 'Header in which a proxy names the address of a person it has signed in, such as Remote-Email; needs --host unix: or --auth-header-secret-file',
+  },
+  authHeaderSecretFile: {
+    ...file,
+    help: 'File with the secret that the proxy sends as X-Oncebox-Proxy-Secret, of at least 16 characters; without it the header is ignored',
   },
   passwordSignIn: {
     ...choices('yes', 'admin', 'no'),

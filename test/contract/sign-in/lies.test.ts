@@ -99,7 +99,7 @@ test.each(LIES)('refuses %s', async (_name, lies, status) => {
   const answer = await signInBy(provider, ann)
   expect(answer.status).toBe(status)
   expect(await ann.isSignedIn()).toBe(false)
-  expect(instance.log.some((line) => line.includes('refused a sign-in by the provider'))).toBe(true)
+  expect(instance.log.some((line) => line.includes('refused a sign-in by others'))).toBe(true)
   // A stranger learns nothing of the reason.
   expect(answer.text).not.toMatch(/JWT|nonce|aud|issuer|oauth_/i)
 })

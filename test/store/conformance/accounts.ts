@@ -77,6 +77,65 @@ export function describeAccounts(open: OpenEngine): void {
     await expect(late).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 
+  const PERSON = { issuer: 'https://id.example', subject: 'sub-ann' }
+
+  test('a person at a provider is one account, however many bind it at once, until a new password', async () => {
+    const { identities, accounts } = opened.store
+    const bob = await add('bob@example.org')
+    const bind = (accountId: number) => identities.bind({ accountId, tested: 'x', ...PERSON })
+    expect(succeeded(await Promise.allSettled([bind(id), bind(bob.id)]))).toBe(1)
+    const owner = (await identities.findCredentials(PERSON))?.account.id ?? 0
+    await bind(owner)
+    await expect(identities.bind({ accountId: owner, tested: 'y', ...PERSON })).rejects.toMatchObject({
+      code: 'unauthenticated',
+    })
+    const eve = identities.addAccount({ email: 'eve@example.org', isAdmin: false, identity: PERSON })
+    await expect(eve).rejects.toMatchObject({ code: 'conflict' })
+    expect(await accounts.findAccount('eve@example.org')).toBeNull()
+    await accounts.setPasswordHash({ id: owner, passwordHash: 'x', revoke: false })
+    expect(await identities.isBound(owner)).toBe(true)
+    await accounts.setPasswordHash({ id: owner, passwordHash: 'x', revoke: true })
+    expect(await identities.isBound(owner)).toBe(false)
+  })
+
+  test('an account without a password keeps its person, and goes with it', async () => {
+    const { identities, accounts } = opened.store
+    const eve = await identities.addAccount({ email: 'eve@example.org', isAdmin: true, identity: PERSON })
+    expect(eve).toMatchObject({ hasPassword: false, isService: false })
+    expect(await identities.unbind(eve.id)).toBe(false)
+    await identities.setAdmin({ id: eve.id, isAdmin: false })
+    await accounts.setService({ id: eve.id, isService: true })
+    expect(await accounts.findById(eve.id)).toMatchObject({ isAdmin: false, isService: true })
+    await accounts.removeAccount(eve.id)
+    expect(await identities.findCredentials(PERSON)).toBeNull()
+  })
+
+  test('a provider ends its own sessions, each logout token once', async () => {
+    const { sessions, identities } = opened.store
+    const begin = async (n: number, origin: { sid: string | null; subject: string } | null) => {
+      const hash = Buffer.alloc(32, n)
+      const by = { via: 'oidc' as const, issuer: PERSON.issuer, isMultiFactor: true, endsAt: 9e14 }
+      const from = origin === null ? null : { ...by, ...origin }
+      await sessions.addSession({ accountId: id, hash, visit: VISIT, tested: 'x', origin: from })
+      return async () => (await sessions.findByHash(hash)) !== null
+    }
+    const open = [
+      await begin(1, { sid: 'one', subject: 'sub-ann' }),
+      await begin(2, { sid: 'two', subject: 'sub-ann' }),
+      await begin(3, { sid: null, subject: 'sub-ann' }),
+      await begin(4, { sid: 'one', subject: 'sub-eve' }),
+      await begin(5, null),
+    ]
+    const looks = () => Promise.all(open.map((look) => look()))
+    const end = (text: string, sid: string | null, subject: string | null) =>
+      identities.endSessions({ issuer: PERSON.issuer, sid, subject, nonce: { text, lapsesAt: 9e14 } })
+    expect(await end('a', 'one', 'sub-ann')).toBe(2)
+    expect(await looks()).toEqual([false, true, false, true, true])
+    await expect(end('a', null, 'sub-ann')).rejects.toMatchObject({ code: 'conflict' })
+    expect(await end('b', null, 'sub-ann')).toBe(1)
+    expect(await looks()).toEqual([false, false, false, true, true])
+  })
+
   test('an ended session sets no password, even if the former password was right when it asked', async () => {
     const { accounts, sessions } = opened.store
     const hashes = [HASH, Buffer.alloc(32, 8)]

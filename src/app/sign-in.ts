@@ -1,0 +1,90 @@
+// Sign-in by others, from the configuration: the provider, the proxy, and who may still use a password.
+
+import { readFileSync } from 'node:fs'
+import { createHeaderSignIn, type HeaderSignIn } from '../accounts/header-sign-in.ts'
+import { createProviderSignIn } from '../accounts/provider-sign-in.ts'
+import type { Sessions } from '../accounts/sessions.ts'
+import type { Account } from '../domain/account.ts'
+import { DomainError } from '../domain/errors.ts'
+import { explainSystemError } from '../domain/system-errors.ts'
+import type { Now } from '../domain/time.ts'
+import { PAGES } from '../http/urls.ts'
+import type { Log } from '../operating/log.ts'
+import { noteFailure } from '../operating/logging.ts'
+import type { ShownProvider } from '../pages/account/provider-link.tsx'
+import type { Config } from '../settings/table.ts'
+import type { OpenedStore } from '../store/opening/opened-store.ts'
+
+type SignInOptions = { config: Config; store: OpenedStore; log: Log; systemNow: Now }
+
+/** Whether this account may sign in with its password. */
+export function createAllowsPassword({ passwordSignIn, breakGlass }: Config) {
+  return ({ email, isAdmin }: Pick<Account, 'email' | 'isAdmin'>): boolean =>
+    passwordSignIn === 'yes' || email === breakGlass || (passwordSignIn === 'admin' && isAdmin)
+}
+
+/** Logs each use of the account that gets in while the provider is down, and tells the administrators. */
+export function createWatchBreakGlass({ config, store, log }: SignInOptions) {
+  return ({ id, email }: Account): void => {
+    if (email !== config.breakGlass) return
+    log.warn({ accountId: id }, 'the account of --break-glass signed in')
+    store.events
+      .tellAdmins({ type: 'account.break_glass', data: {} })
+      .catch(noteFailure(log, 'could not tell the administrators of a sign-in by --break-glass'))
+  }
+}
+
+/** Returns null without --oidc-issuer. */
+export function createProvider(options: SignInOptions, sessions: Sessions): ShownProvider | null {
+  const { config, store, systemNow } = options
+  const { oidcIssuer: issuer, oidcClientId: clientId, baseUrl } = config
+  if (issuer === null || clientId === null || baseUrl === null) return null
+  const signIn = createProviderSignIn({
+    settings: {
+      ...{ issuer, clientId, clientSecret: config.oidcClientSecret, ca: config.oidcCa },
+      redirectUri: `${baseUrl}${PAGES.providerCallback.href()}`,
+      groupClaim: config.oidcAdminGroup?.claim ?? null,
+    },
+    ...{ store, keyring: store.keyring, sessions, now: store.now, systemNow },
+    signup: config.oidcSignup === 'yes',
+    domains: config.signupDomains,
+    adminGroup: config.oidcAdminGroup,
+    breakGlass: config.breakGlass,
+    sessionHours: config.sessionHours,
+  })
+  return { name: config.oidcName ?? new URL(issuer).hostname, signIn }
+}
+
+/** Returns null without --auth-header. Throws `invalid` for a secret that cannot be read or is too short. */
+export function createProxySignIn({ config, store }: SignInOptions, sessions: Sessions): HeaderSignIn | null {
+  const { authHeader: header, authHeaderSecretFile, breakGlass, sessionHours } = config
+  if (header === null) return null
+  const secret = authHeaderSecretFile === null ? null : readProxySecret(authHeaderSecretFile)
+  const domains = config.signupDomains
+  return createHeaderSignIn({
+    header,
+    secret,
+    store,
+    sessions,
+    domains,
+    breakGlass,
+    sessionHours,
+    now: store.now,
+  })
+}
+
+const MIN_PROXY_SECRET = 16
+
+function readProxySecret(path: string): string {
+  const refuse = (why: string) =>
+    new DomainError('invalid', `--auth-header-secret-file ${JSON.stringify(path)}: ${why}`)
+  let secret: string
+  try {
+    secret = readFileSync(path, 'utf8').trim()
+  } catch (cause) {
+    throw refuse(`must name a readable file (${explainSystemError(cause) ?? 'it cannot be read'})`)
+  }
+  if (secret.length < MIN_PROXY_SECRET || !/^[!-~]+$/.test(secret))
+    throw refuse(`must hold one word of at least ${MIN_PROXY_SECRET} ASCII characters`)
+  return secret
+}
