@@ -7,7 +7,11 @@ import { type Api, startApi } from '../support/api.ts'
 import { createPeople, type People, type Person } from '../support/people.ts'
 
 const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'ja']
-const FORMS: Endpoint[] = Object.values(PAGES).filter(({ method }) => method === 'POST')
+/** Their GET leads to the provider, or they are no forms. */
+const OF_PROVIDER: readonly string[] = [PAGES.submitProvider.path, PAGES.providerLogout.path]
+const FORMS: Endpoint[] = Object.values(PAGES).filter(
+  ({ method, path }) => method === 'POST' && !OF_PROVIDER.includes(path),
+)
 /** Exempt from rate limits. */
 const from = '127.0.0.1'
 

@@ -26,7 +26,12 @@ export type Lies = {
 
 export type LyingProvider = Awaited<ReturnType<typeof startLyingProvider>>
 
-export async function startLyingProvider() {
+/** `tls`: its certificate, for https. */
+export async function startLyingProvider({
+  tls = null,
+}: {
+  tls?: { cert: string; key: string } | null
+} = {}) {
   const keys = await generateKeyPair('RS256', { extractable: true })
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }
   const state = { lies: {} as Lies, asked: [] as string[] }
@@ -62,8 +67,14 @@ export async function startLyingProvider() {
     return Response.json({ access_token: 'access', token_type: 'Bearer', expires_in: 60, id_token: token })
   }
 
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 60, fetch: answer })
-  const issuer = `http://127.0.0.1:${server.port}`
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 60,
+    fetch: answer,
+    ...(tls && { tls }),
+  })
+  const issuer = `${tls === null ? 'http' : 'https'}://127.0.0.1:${server.port}`
   const metadata = () => ({
     ...{ issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` },
     ...{ jwks_uri: `${issuer}/keys`, userinfo_endpoint: `${issuer}/userinfo` },

@@ -1,8 +1,12 @@
 // Every lie that an OpenID provider, or somebody between it and a browser, can tell: none signs anybody in.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { generateKeyPair, SignJWT } from 'jose'
 import { MINUTE } from '../../../src/domain/time.ts'
+import { testCertificate, testKey } from '../../support/certificate.ts'
 import { createTestClock, startInstance, type TestInstance } from '../../support/instance.ts'
 import {
   type Browser,
@@ -296,5 +300,31 @@ test('without a provider there is no such page', async () => {
     ).toBe(404)
   } finally {
     await plain.close()
+  }
+})
+
+test('a provider with a certificate of its own authority needs --oidc-ca', async () => {
+  const own = await startLyingProvider({ tls: { cert: testCertificate, key: testKey } })
+  const folder = mkdtempSync(join(tmpdir(), 'oncebox-ca-'))
+  const ca = join(folder, 'ca.pem')
+  writeFileSync(ca, testCertificate)
+  const statusWith = async (flags: Record<string, string>) => {
+    const server = await startInstance({
+      flags: { ...flagsFor(own), ...flags },
+      clock: createTestClock(Date.now()),
+    })
+    try {
+      return (await signInBy(own, createBrowser(server))).status
+    } finally {
+      await server.close()
+    }
+  }
+  try {
+    expect(await statusWith({})).toBe(503)
+    expect(await statusWith({ 'oidc-ca': join(folder, 'none.pem') })).toBe(503)
+    expect(await statusWith({ 'oidc-ca': ca })).toBe(303)
+  } finally {
+    await own.close()
+    rmSync(folder, { recursive: true })
   }
 })
