@@ -19,10 +19,6 @@ export type KeySources = {
 
 export type AgeKeys = NonNullable<Awaited<ReturnType<typeof readAgeKeys>>>
 
-/** Content may take this many bytes, or `MAX_GROWTH` times its encrypted size: a small ZIP can hold much. */
-const MIN_ROOM = 256 * 1024 * 1024
-const MAX_GROWTH = 20
-
 /**
  * Resolves to null without any key. Throws ClientFailure for a key in a link that is cut or misspelled, and
  * `conflict` for a file without keys.
@@ -31,6 +27,7 @@ export async function readAgeKeys({ linkKey, files = [] }: KeySources) {
   if (linkKey === null && files.length === 0) return null
   // Loaded only when needed: most commands decrypt nothing.
   const { keyCheckOf, recipientOf } = await import('../age/keys.ts')
+  const { roomFor } = await import('../age/room.ts')
   const { openFile, openText, Unopened } = await import('../age/sealing.ts')
   const ofLink = linkKey === null ? [] : [await identityInLink(linkKey)]
   const ofFiles = files.map((file) => [file, identitiesIn(file.text)] as const)
@@ -57,8 +54,7 @@ export async function readAgeKeys({ linkKey, files = [] }: KeySources) {
 
   function openStream(sealed: string, write: (bytes: Uint8Array) => Promise<void>): Promise<DecryptedFile> {
     const file = Bun.file(sealed)
-    const maxBytes = Math.max(MIN_ROOM, MAX_GROWTH * file.size)
-    return openFile(file.stream(), { identities, maxBytes, write })
+    return openFile(file.stream(), { identities, maxBytes: roomFor(file.size), write })
   }
 
   return {

@@ -2,6 +2,7 @@
 // are saved, to the disk where the browser can. A file counts once its last byte was checked. It is only ever
 // saved, never shown.
 
+import { roomFor } from '../../../../age/room.ts'
 import { safeFilename } from '../../../../text/safe-filename.ts'
 import { piecesOf, save } from '../saving.js'
 
@@ -9,7 +10,6 @@ const MIB = 1024 * 1024
 /** Files of up to this size in all are opened at once, so that the page has their names. */
 const MAX_AT_ONCE = 32 * MIB
 const MAX_IN_MEMORY = 2048 * MIB
-const MAX_ON_DISK = 65_536 * MIB
 /** Pieces of this size are given to the browser, which may keep them on the disk. */
 const GATHERED_BYTES = 8 * MIB
 
@@ -43,7 +43,7 @@ export function createFiles({ age, guest, identities, rows }) {
     let target = null
     try {
       const { name, size, position } = await age.openFile(piecesOf(response.body, tell), {
-        ...{ identities, maxBytes: MAX_ON_DISK, write: (piece) => target.write(piece) },
+        ...{ identities, maxBytes: roomFor(sizeOf(links[at])), write: (piece) => target.write(piece) },
         begin: async (sent) => {
           target = await begin(safeName(sent))
         },
