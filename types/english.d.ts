@@ -81,7 +81,7 @@ interface EnglishTexts {
   "files_drop_here": "Drop the files here to share them"
   "files_remove": "Remove"
   "file_too_large": "“{name}” is too large: a file can have at most {size}."
-  "expires": "Can be opened {views} within {lifetime}"
+  "expires": "Opens {views} · {lifetime}"
   "expires_hint": "After that, the link no longer works."
   "expires_exact": "Other"
   "use_next_time": "Use these next time"

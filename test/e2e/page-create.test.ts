@@ -66,7 +66,7 @@ needs('chromium').describe('in a browser', () => {
         })
       }
       expect(await page.locator(':focus').getAttribute('id')).toBe('payload')
-      expect(await lineOf(page)).toBe('Can be opened 5 times within 7 days')
+      expect(await lineOf(page)).toBe('Opens 5 times · 7 days')
     },
   )
 
@@ -207,7 +207,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.isVisible('#expire_after')).toBe(false)
     await page.check('#expire-1')
     await page.check('#views-0')
-    expect(await lineOf(page)).toBe('Can be opened once within 1 hour')
+    expect(await lineOf(page)).toBe('Opens once · 1 hour')
     await page.fill('#payload', 'x')
     await page.click(SUBMIT)
     await page.waitForURL('**/preview')
@@ -217,7 +217,7 @@ needs('chromium').describe('in a browser', () => {
   test('the expiry summary follows the exact fields', async () => {
     const page = await open()
     await fillCreateForm(page, { time: [36, 'hours'], views: 12 })
-    expect(await lineOf(page)).toBe('Can be opened 12 times within 36 hours')
+    expect(await lineOf(page)).toBe('Opens 12 times · 36 hours')
   })
 
   test.each(MODES)('a link without a scheme opens with https, %s', async (_name, options) => {

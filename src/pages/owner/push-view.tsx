@@ -152,10 +152,10 @@ function Link({ guest, owned }: Props) {
     <>
       {owned.push.keyCheck === null ? (
         <>
-          {exchange.linkBase === exchange.baseUrl && <LocalhostNotice guest={guest} path={share} />}
           <LinkBox id="link" label={say('created_link')} text={secretLink(owned, exchange.linkBase)}>
             <CopyButton target="link" words={words} look={isLocked(owned.push) ? 'quiet' : 'primary'} />
           </LinkBox>
+          {exchange.linkBase === exchange.baseUrl && <LocalhostNotice guest={guest} path={share} />}
         </>
       ) : (
         <Notice kind="low">{say('sealed_lacks_key')}</Notice>

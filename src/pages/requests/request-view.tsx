@@ -148,7 +148,6 @@ function Link({ guest, own, template }: Props) {
   const message = requestMessage({ template, own, link, words })
   return (
     <>
-      <LocalhostNotice guest={guest} path={guest.path} />
       <div class="handover">
         <div>
           <LinkBox id="link" label={say('request_link')} text={link}>
@@ -159,6 +158,7 @@ function Link({ guest, own, template }: Props) {
               subject="request_subject"
             />
           </LinkBox>
+          <LocalhostNotice guest={guest} path={guest.path} />
           <p class="lead">{fillIn(say('request_give'), 'until', until)}</p>
           {own.passphraseRequired && <p>{say('request_passphrase')}</p>}
         </div>

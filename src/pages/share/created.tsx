@@ -69,7 +69,6 @@ export function createCreatedPage(options: CreatedPageOptions) {
         {isSent && (
           <Opened guest={guest} push={push} urlToken={url_token} mark={senders.seal(url_token)} now={time} />
         )}
-        {exchange.linkBase === exchange.baseUrl && <LocalhostNotice guest={guest} path={guest.path} />}
         <WithKey guest={guest} push={push} scripts={sealingScripts}>
           <Live
             guest={guest}
@@ -180,7 +179,7 @@ type LiveProps = LinkedPush & {
 }
 
 function Live({ guest, code, push, urlToken, link, template, name, sender }: LiveProps) {
-  const { words, say } = guest
+  const { words, say, exchange } = guest
   const message = messageFor({ template, push, name, link, words })
   return (
     <>
@@ -189,6 +188,7 @@ function Live({ guest, code, push, urlToken, link, template, name, sender }: Liv
           <LinkBox id="link" label={say('created_link')} text={link}>
             <Ways guest={guest} message={message} hasPassphrase={push.passphraseRequired} />
           </LinkBox>
+          {exchange.linkBase === exchange.baseUrl && <LocalhostNotice guest={guest} path={guest.path} />}
           <p class="lead">{until(push, words)}</p>
           {code !== null && <p>{fillIn(say('created_code'), 'code', <strong>{code}</strong>)}</p>}
           {push.passphraseRequired && <p>{say('created_passphrase')}</p>}
