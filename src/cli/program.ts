@@ -45,7 +45,7 @@ async function run(argv: readonly string[], parts: CommandContext): Promise<void
   const [word = ''] = rest
   if (isHelp || hasFlag(rest, '--help', '-h')) {
     // A flag or a link where a command is expected must not be repeated on the screen.
-    if ((row === undefined || hasCommands(row)) && !/^$|^-|[/#]/.test(word)) throw unknown(row, word)
+    if ((row === undefined || needsCommand(row)) && !/^$|^-|[/#]/.test(word)) throw unknown(row, word)
     return shell.print(await readHelp(row, shell.width))
   }
   if (hasFlag(rest, '--version', '-V')) return shell.print(version)
@@ -64,7 +64,12 @@ async function run(argv: readonly string[], parts: CommandContext): Promise<void
 
 /** Whether a command is missing after the row. One that also takes a link may get that instead. */
 function isCalledAsGroup(row: Command, word: string): boolean {
-  return isGroup(row) || (hasCommands(row) && !/[/#]|^-$/.test(word))
+  return isGroup(row) || (needsCommand(row) && !/[/#]|^-$/.test(word))
+}
+
+/** Whether a command or a link has to follow; a backup, for one, needs neither. */
+function needsCommand(row: Command): boolean {
+  return isGroup(row) || (hasCommands(row) && row.operands?.startsWith('LINK') === true)
 }
 
 async function readOrRefuse(row: Command, words: CommandWords, parts: CommandContext) {
