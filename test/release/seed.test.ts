@@ -20,7 +20,7 @@ async function list(path: string) {
   return (await (await instance.fetch(path, { token })).json()) as Record<string, unknown>[]
 }
 
-test('an administrator has ten pushes in all their states', async () => {
+test('an administrator has ten pushes in all their states, and what a request brought', async () => {
   expect((await list('/api/v2/pushes/active')).map(({ name, kind }) => `${name}: ${kind}`).sort()).toEqual([
     'A file with a passphrase: file',
     'A network: qr',
@@ -28,6 +28,7 @@ test('an administrator has ten pushes in all their states', async () => {
     'An address: url',
     'Locked by wrong passphrases: text',
     'Opened once of five times: text',
+    'The password of the router: text',
   ])
   expect((await list('/api/v2/pushes/expired')).map(({ name }) => name).sort()).toEqual([
     'Ended by wrong passphrases',
@@ -37,8 +38,8 @@ test('an administrator has ten pushes in all their states', async () => {
   ])
 })
 
-test('the administrator has an open request', async () => {
+test('the administrator has an open request with an answer', async () => {
   expect(await list('/api/oncebox/requests')).toMatchObject([
-    { name: 'The password of the router', answers: 0 },
+    { name: 'The password of the router', answers: 1, closed: false },
   ])
 })
