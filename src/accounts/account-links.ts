@@ -46,6 +46,8 @@ export type AccountLinksOptions = {
   inLine: InLine
   limit: Pick<SignInLimit, 'tryLink' | 'tryReset'>
   keyring: Keyring
+  /** Whether a password would let this account in. */
+  allowsPassword: (account: Account) => boolean
   /** The limit of mails to an account; null if this server sends no mail. */
   mailLimit: MailLimit | null
   onError: (cause: unknown) => void
@@ -54,7 +56,7 @@ export type AccountLinksOptions = {
 }
 
 export function createAccountLinks(options: AccountLinksOptions) {
-  const { store, passwords, inLine, limit, keyring, mailLimit, onError, onSetUp } = options
+  const { store, passwords, inLine, limit, keyring, mailLimit, onError, onSetUp, allowsPassword } = options
   const { accountLinks, accounts } = store
 
   async function add(link: LinkToAdd, token = newRandomToken()): Promise<string> {
@@ -108,7 +110,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
   async function findAndReset(email: string, language: Language, limit: MailLimit): Promise<void> {
     const to = parseEmail(email)
     const account = to === null ? null : await accounts.findAccount(to)
-    if (to === null || account === null || account.disabledAt !== null) return
+    if (to === null || account === null || account.disabledAt !== null || !allowsPassword(account)) return
     const { id: accountId, isAdmin } = account
     const link = { ...NOBODY, accountId, isAdmin, purpose: 'reset' as const }
     await limit.takeReset(account, () => addAndMail(link, { to, language, purpose: 'reset', accountId }))

@@ -195,6 +195,7 @@ function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit 
     }),
     accountLinks: createAccountLinks({
       ...{ store, passwords, inLine, limit, keyring },
+      allowsPassword: createAllowsPassword(config),
       mailLimit: config.smtpUrl === null ? null : mails,
       onError: noteFailure(log, 'could not send a link for a new password'),
       onSetUp: () => removeSetupLink(config.dataDir),

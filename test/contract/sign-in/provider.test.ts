@@ -14,6 +14,7 @@ import {
   startLyingProvider,
 } from '../../support/lying-provider.ts'
 import { codeOf } from '../../support/tour.ts'
+import { waitUntil } from '../../support/waiting.ts'
 
 const ANN = 'ann@example.org'
 const ROOT = 'root@example.org'
@@ -308,6 +309,18 @@ test('with --password-sign-in admin, only administrators have passwords', async 
   const statusOf = async (email: string) =>
     (await createBrowser(instance).post('/sign-in', { email, password: PASSWORD })).status
   expect([await statusOf(ROOT), await statusOf(ANN)]).toEqual([303, 422])
+})
+
+test('no link for a new password is mailed to an account that none would let in', async () => {
+  const mail = { 'smtp-url': 'smtps://127.0.0.1:1', 'mail-from': 'once@example.org' }
+  await start({ ...mail, 'password-sign-in': 'no', 'break-glass': ROOT })
+  for (const email of [ANN, ROOT]) await instance.addAccount(email)
+  for (const email of [ANN, ROOT]) await ann.post('/sign-in/forgot', { email })
+  await waitUntil(() => readRows('SELECT 1 FROM account_links WHERE account_id > 0').length > 0)
+  const links = readRows<{ email: string }>(
+    'SELECT a.email FROM account_links, accounts a WHERE a.id = account_id',
+  )
+  expect(links).toEqual([{ email: ROOT }])
 })
 
 test('/version lists the ways to sign in', async () => {
