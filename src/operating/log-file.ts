@@ -17,6 +17,16 @@ export type LogKind = { what: string; flag: string }
 export const LOG: LogKind = { what: 'log file', flag: '--log-file' }
 export const AUDIT_LOG: LogKind = { what: 'audit log', flag: '--audit-log' }
 
+/** `rest`: the lines that are not in the file. */
+class PartlyWritten extends Error {
+  readonly rest: string
+
+  constructor(cause: unknown, rest: string) {
+    super('the file took only some lines', { cause })
+    this.rest = rest
+  }
+}
+
 type LogFileOptions = {
   path: string
   kind?: LogKind
@@ -63,18 +73,37 @@ export async function openLogFile({ path, kind = LOG, onError, fallBack }: LogFi
     try {
       // Lines written to an unlinked file would be lost.
       if ((await file.stat()).nlink === 0) await replace(await openLog(path, kind))
-      await file.appendFile(lines)
+      await appendWhole(lines)
       if (lost > 0) onError(`${lost} lines are missing in the ${what} ${path}.`)
       if (failure !== null) onError(`The ${what} ${path} takes lines again.`)
       lost = 0
       failure = null
     } catch (cause) {
       const isTold = failure !== null
-      const why = cause instanceof DomainError ? cause.message : cannotWrite(what, path, reasonOf(cause))
+      const why =
+        cause instanceof DomainError
+          ? cause.message
+          : cannotWrite(what, path, reasonOf(cause instanceof PartlyWritten ? cause.cause : cause))
       failure = `${why} Until then standard error has the lines.`
       if (!isTold) onError(failure)
-      lostInAll += lines.split('\n').length - 1
-      fallBack(lines)
+      const refused = cause instanceof PartlyWritten ? cause.rest : lines
+      lostInAll += refused.split('\n').length - 1
+      fallBack(refused)
+    }
+  }
+
+  /** Throws PartlyWritten when the file takes only the first lines. */
+  async function appendWhole(lines: string): Promise<void> {
+    const { size } = await file.stat()
+    const bytes = Buffer.from(lines)
+    let written = 0
+    try {
+      while (written < bytes.length) written += (await file.write(bytes, written)).bytesWritten
+    } catch (cause) {
+      const whole = bytes.lastIndexOf(10, written - 1) + 1
+      // Otherwise the next line would continue this one. A command may have added its line meanwhile.
+      if (written > whole && (await file.stat()).size === size + written) await file.truncate(size + whole)
+      throw new PartlyWritten(cause, written === 0 ? lines : bytes.toString('utf8', whole))
     }
   }
 

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openLogFile } from '../../src/operating/log-file.ts'
 import { needs } from '../support/needs.ts'
+import { mountSmallDisk } from '../support/tmpfs.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 let folder = ''
@@ -104,6 +105,35 @@ test('lines that a full disk refuses go to standard error, which is reported onc
   expect(fallen).toBe('a\nb\nc\n')
   expect(await log.findProblem()).toBe(failure)
   await log.close()
+})
+
+needs('mount').test('a disk that fills up in the middle of a line leaves whole lines', async () => {
+  const disk = mountSmallDisk('16k')
+  const small = join(disk.path, 'audit.log')
+  const room = join(disk.path, 'room')
+  writeFileSync(room, 'x'.repeat(4096))
+  const log = await openLogFile({ path: small, onError, fallBack })
+  const line = (n: number) => JSON.stringify({ n, text: 'x'.repeat(990) })
+  for (let n = 0; fallen === ''; n += 1) {
+    log.write(line(n))
+    await Bun.sleep(5)
+  }
+  rmSync(room)
+  log.write(line(99))
+  await waitUntil(() => problems.length === 2)
+  await log.close()
+  const read = (text: string) =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((one) => JSON.parse(one).n as number)
+  const text = readFileSync(small, 'utf8')
+  disk.remove()
+  const [kept, lost] = [read(text), read(fallen)]
+  expect(kept.slice(0, -1).concat(lost)).toEqual(
+    Array.from({ length: kept.length - 1 + lost.length }, (_, n) => n),
+  )
+  expect([kept.at(-1), log.countLost()]).toEqual([99, lost.length])
 })
 
 test('a removed file is created again with the next line', async () => {
