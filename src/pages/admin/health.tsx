@@ -10,7 +10,7 @@ import type { Words } from '../../words/words.ts'
 import { leadTo, type Member } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Facts, Table } from '../frame/lists.tsx'
-import { Card, Chip, Moment, Notice, type NoticeKind } from '../frame/parts.tsx'
+import { Card, Chip, Flag, Moment, Notice, type NoticeKind } from '../frame/parts.tsx'
 import { ButtonForm } from '../frame/post-form.tsx'
 
 type AttentionProps = {
@@ -49,7 +49,7 @@ export function Attention(props: AttentionProps) {
         <Notice kind={finding.state === 'problem' ? 'bad' : 'low'}>
           {/* Health checks report in English everywhere. */}
           <p lang="en" dir="ltr">
-            <strong>{finding.part}</strong>: {wordOf(finding)}
+            <strong>{finding.part}</strong>: {markFlags(wordOf(finding))}
           </p>
         </Notice>
       ))}
@@ -68,6 +68,11 @@ export function Attention(props: AttentionProps) {
       {isFine && !lacksBackups && unprotected === 0 && <Notice kind="good">{say('admin_nothing')}</Notice>}
     </section>
   )
+}
+
+/** Sets each flag in a text as one, so that no line ends within it. */
+function markFlags(text: string): Children {
+  return text.split(/(--[a-z]+(?:-[a-z]+)*)/).map((part, at) => (at % 2 === 1 ? <Flag>{part}</Flag> : part))
 }
 
 type AdviceProps = { kind: NoticeKind; text: string; to: string; words: Words }
