@@ -32,14 +32,15 @@ export function acceptLink(link: string, server: string): string | null {
 /**
  * Returns null when the text is neither a link nor a token. `server` is null for a bare token, which belongs
  * to the server of the login. `isSchemeGuessed`: the link lacked http or https. `isRequest`: it is the link
- * of a request. `fragment`: the text after `#`, which no request may carry; null if it is empty.
+ * of a request. `fragment`: the text after `#`, which no request may carry; null without `#`, and empty for a
+ * key that was cut off whole.
  */
 export function parseLinkOrToken(text: string) {
   if (text.length > MAX_LINK_CHARACTERS) return null
   const given = text.trim().replace(/^<(.*)>$/, '$1')
   const [, token, key] = /^([\w-]+)(?:#(.*))?$/.exec(given) ?? []
   if (token !== undefined && TOKEN.test(token)) {
-    const named = { urlToken: inOwnCase(token), fragment: key || null }
+    const named = { urlToken: inOwnCase(token), fragment: key ?? null }
     return { ...named, server: null, isSchemeGuessed: false, isRequest: false }
   }
   const [, base, family, urlToken, fragment] = LINK.exec(withScheme(given)) ?? []
@@ -49,7 +50,7 @@ export function parseLinkOrToken(text: string) {
   const path = new URL(base).pathname.replace(SLASHES, '').replace(LANGUAGE, '')
   const server = `${authority.origin}${path}`
   const isRequest = family?.toLowerCase() === 'q'
-  const named = { urlToken: inOwnCase(urlToken), fragment: fragment || null }
+  const named = { urlToken: inOwnCase(urlToken), fragment: fragment ?? null }
   return { ...named, server, isSchemeGuessed: lacksScheme(given), isRequest }
 }
 
