@@ -38,7 +38,7 @@ const rules = section('Rules of the house', {
     default: null,
     defaultWords: 'any',
     list: true,
-    help: 'Domains of the addresses that may sign up, such as example.org, separated by commas; invitations may name others',
+    help: 'Domains of the addresses that may sign up, such as example.org, separated by commas; invitations may name others, and no mail proves what is typed',
   },
   requirePassphrase: {
     ...off,
