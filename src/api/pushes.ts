@@ -5,7 +5,7 @@ import type { PushLimits } from '../domain/new-push.ts'
 import { isEndedByTries, isLocked, type Push, type PushKind } from '../domain/push.ts'
 import { formatTime, type Now } from '../domain/time.ts'
 import { answerJson } from '../http/answers.ts'
-import type { Exchange } from '../http/door/exchange.ts'
+import { type Exchange, requireOpen } from '../http/door/exchange.ts'
 import { refusePrefetch } from '../http/door/other-sites.ts'
 import type { BodyLimits } from '../http/intake/body.ts'
 import { createReadEdit, createReadLinkMail } from '../http/intake/push-edit.ts'
@@ -65,7 +65,10 @@ export function createPushEndpoints(options: {
   async function createAs(asked: ApiRequest, surface: Surface): Promise<Response> {
     const created = await attempting(asked, (attempt) =>
       receivePush(incomingOf(asked, surface, attempt), ({ push, upload }) =>
-        pushes.create(push, { viewer: asked.viewer, upload, attempt }),
+        pushes.create(push, {
+          ...{ viewer: asked.viewer, upload, attempt },
+          requireOpen: () => requireOpen(asked.exchange),
+        }),
       ),
     )
     return answerJson(201, presentCreated(created, asked.exchange.linkBase))
@@ -194,7 +197,7 @@ function incomingOf(
   attempt: KeyedAttempt | null,
 ): PushSubmission {
   return {
-    ...{ exchange, viewer, wrappers, isLenient, isFingerprinted: attempt !== null },
+    ...{ exchange, viewer, wrappers, isLenient, isFingerprinted: attempt !== null, isCheckedLater: true },
     isRepeat: () => attempt !== null && attempt.made !== null,
     revise: (wire) => ({ wire: kind === null ? wire : { ...wire, kind } }),
   }

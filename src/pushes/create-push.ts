@@ -41,6 +41,8 @@ export type CreateOptions = {
   answer?: RequestAnswer
   /** The attempt with an idempotency key; null without a key. */
   attempt: KeyedAttempt | null
+  /** Throws when nobody would get the answer any more; called within the commit. */
+  requireOpen?: () => void
 }
 
 type Creation = Omit<CreateOptions, 'attempt'> & {
@@ -105,7 +107,7 @@ export function createCreatePush(options: {
 
   async function createAnew(
     wanted: NewPush,
-    { viewer, upload, answer, keepKey }: Creation,
+    { viewer, upload, answer, keepKey, requireOpen }: Creation,
   ): Promise<CreatedPush> {
     const { account, visit } = viewer
     const measured = store.freeSpace.require()
@@ -138,6 +140,7 @@ export function createCreatePush(options: {
     const stored = {
       ...{ push, ownerResets, lookup, keyNumber, secrets, labels, files: sealedFiles },
       ...{ answer: answer ?? null, idempotency, share, visit },
+      ...(requireOpen === undefined ? {} : { requireOpen }),
     }
     const storeWith = (mails: readonly string[]) => store.pushes.createPush({ ...stored, mails })
     const sending = mail && account && { urlToken, account, address: visit.ip, push }

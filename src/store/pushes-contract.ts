@@ -50,6 +50,8 @@ export type PushToStore = {
   /** The share of the creator's address; null when the push is not counted. */
   share: ShareToTake | null
   visit: Visit
+  /** Throws when nobody would get the answer any more. Nothing is stored then. */
+  requireOpen?: () => void
 }
 
 /** The outcome of a visit; null when the push was purged meanwhile. */

@@ -26,8 +26,11 @@ export type BodyLimits = {
 const KIB = 1024
 const TIMEOUT_MS = 60_000
 const MIN_BYTES_PER_SECOND = 4096
-/** Resolves in the next turn of the event loop. Shared, so that the bodies of one turn continue in a row. */
-const nextTurn = createTurns()
+/**
+ * Resolves in the next turn of the event loop. Shared, so that the bodies of one turn continue in a row: all
+ * of them, because a queue here would hide from load shedding how much waits.
+ */
+const nextTurn = createTurns(Number.POSITIVE_INFINITY)
 /**
  * Smaller chunks are read at most one per turn of the event loop, because Bun joins those that arrive
  * meanwhile.
@@ -53,19 +56,23 @@ export function bodyLimitsOf(sizes: Sizes, { take, turn }: Pick<BodyRoom, 'take'
 
 /**
  * Reads a body into memory. Throws `too_large` as soon as the limit is exceeded, `too_slow` after the
- * deadline, `overloaded` if there is no memory, and `malformed` if the connection has ended.
+ * deadline, `overloaded` if there is no memory, and `malformed` if the connection has ended. With
+ * `isCheckedLater` a small body is returned at once: the step that acts on it calls `requireOpen`.
  */
-export function readBody(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
+export function readBody(
+  exchange: Exchange,
+  { isCheckedLater = false, ...limits }: BodyLimits & { isCheckedLater?: boolean | undefined },
+): Promise<Uint8Array> {
   const announced = Number(exchange.request.headers.get('content-length') ?? Number.NaN)
   if (announced > limits.maxBytes) throw tooLarge(limits)
   // Bun never delivers more than Content-Length. A small body needs no reservation, and no deadline beside
   // the idle timeout of its connection.
-  return announced <= FREE_BYTES ? readSmall(exchange) : readLarge(exchange, limits)
+  return announced <= FREE_BYTES ? readSmall(exchange, isCheckedLater) : readLarge(exchange, limits)
 }
 
-async function readSmall(exchange: Exchange): Promise<Uint8Array> {
+async function readSmall(exchange: Exchange, isCheckedLater: boolean): Promise<Uint8Array> {
   const body = await exchange.request.bytes().catch(brokenOff)
-  await requireAnswerable(exchange)
+  if (!isCheckedLater) await requireAnswerable(exchange)
   return body
 }
 

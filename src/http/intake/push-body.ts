@@ -23,6 +23,8 @@ export type PushBodyOptions = BodyLimits & {
   onFile?: (file: FilePart) => Promise<unknown>
   /** Called after each part of a multipart body has been read, even if a later part fails. */
   onPart?: (name: string, value: unknown) => void
+  /** Whether the step that acts on the body looks whether the connection is open: see `readBody`. */
+  isCheckedLater?: boolean
 }
 
 /** Limits far above a push, whose largest list of objects is `files`. */

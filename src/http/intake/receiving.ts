@@ -33,7 +33,7 @@ type Begin<Sink> = (options: { isFingerprinted: boolean }) => Sink
 
 export type ReceivedPush<Sink> = { push: NewPush; upload: Sink }
 
-export type PushSubmission = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart'> & {
+export type PushSubmission = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'onPart' | 'isCheckedLater'> & {
   exchange: Exchange
   viewer: Viewer
   isFingerprinted: boolean

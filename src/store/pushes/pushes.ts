@@ -78,6 +78,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
       ...{ entries, seenViews: 0, hasRoom: hasRoom() },
       ...(asked.answer === null ? {} : { requestId: asked.answer.requestId }),
     })
+    asked.requireOpen?.()
     if (share !== null) yield* addShare(share, stored)
     if (idempotency !== null) yield* useKey(idempotency, { pushId: stored.id, now: createdAt })
     if (asked.mails.length > 0) yield* mail(stored, asked.mails, createdAt)
