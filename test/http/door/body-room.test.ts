@@ -39,7 +39,7 @@ function arriving(address: string, forMs: number, bytes: number) {
 
 test('in a full room the slowest body gives way to a faster one', () => {
   const room = openRoom()
-  const slow = Array.from({ length: 21 }, (_, n) => arriving(`fe80::${n}`, 10_000 + n, 6 * MIB))
+  const slow = Array.from({ length: 21 }, (_, n) => arriving(`fe80::${n}`, 10_000 + 1000 * n, 6 * MIB))
   for (const { take } of slow) take(room)
   arriving('192.0.2.8', 10, 3 * MIB).take(room)
   expect(slow.map(({ body }) => body.hasEnded)).toEqual([...Array<boolean>(20).fill(false), true])
