@@ -30,6 +30,17 @@ function sendSlowly(port: number, localAddress: string, bytes: number): SlowBody
   return body
 }
 
+/**
+ * Resolves to the status of a create. Tries again as `Retry-After` says, because a busy machine sheds a
+ * request now and then; the slow bodies would hold their room for longer than all tries take.
+ */
+async function createWithin(tries: number, create: () => Promise<Response>): Promise<number> {
+  const { status } = await create()
+  if (status !== 503 || tries === 1) return status
+  await Bun.sleep(1000)
+  return createWithin(tries - 1, create)
+}
+
 // Other systems have no other loopback addresses than 127.0.0.1.
 test.skipIf(process.platform !== 'linux')(
   'a body that arrives at once finds room while slow ones from many addresses fill it',
@@ -43,9 +54,8 @@ test.skipIf(process.platform !== 'linux')(
       await Bun.sleep(1000)
       for (const bytes of [60_000, 120_000, 900_000]) {
         const statuses = await Promise.all(
-          Array.from(
-            { length: 10 },
-            async () => (await server.create({ payload: 'x'.repeat(bytes) })).status,
+          Array.from({ length: 10 }, () =>
+            createWithin(4, () => server.create({ payload: 'x'.repeat(bytes) })),
           ),
         )
         expect({ bytes, statuses: new Set(statuses) }).toEqual({ bytes, statuses: new Set([201]) })
