@@ -41,10 +41,10 @@ export type ProviderOutcome =
   | { outcome: 'confirmation_code_needed'; pending: string; next: string }
   | { outcome: 'linked' | 'confirmed'; next: string }
 
-type Begun = ProviderVisit & { secrets: SignInSecrets; startedAt: number; until: number }
+type StartedSignIn = ProviderVisit & { secrets: SignInSecrets; startedAt: number; until: number }
 
 /** A person to be linked, once the password is right, or a session to be confirmed, once the code is. */
-type Pending = { until: number; next: string } & (
+type PendingSignIn = { until: number; next: string } & (
   | { kind: 'link'; email: string; origin: SessionOrigin; isAdmin: boolean | null }
   | { kind: 'confirm'; session: number }
 )
@@ -101,7 +101,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     const provider = await load()
     const secrets = provider.newSecrets()
     const url = await provider.authorizationUrl(secrets, { isAsking: purpose.kind === 'confirm' })
-    const begun: Begun = { purpose, next, secrets, startedAt: systemNow(), until: now() + LIFETIME }
+    const begun: StartedSignIn = { purpose, next, secrets, startedAt: systemNow(), until: now() + LIFETIME }
     return { url, cookie: sealJson(begun, keyring, BEGUN) }
   }
 
@@ -115,7 +115,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     session: CurrentSession | null
     visit: Visit
   }): Promise<ProviderOutcome> {
-    const begun = given.cookie === null ? null : open<Begun>(given.cookie, BEGUN)
+    const begun = given.cookie === null ? null : open<StartedSignIn>(given.cookie, BEGUN)
     if (begun === null) throw new ProviderError('cookie_missing')
     const { secrets, purpose, next } = begun
     if (!isSameSecret(given.query.get('state') ?? '', secrets.state))
@@ -225,7 +225,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
 
   /** Confirms a session by the code that the confirmation waited for. Throws `too_many`. */
   async function confirmByCode(session: CurrentSession, given: { pending: string; code: string }) {
-    const pending = open<Pending>(given.pending, PENDING)
+    const pending = open<PendingSignIn>(given.pending, PENDING)
     if (pending?.kind !== 'confirm') return { outcome: 'too_late' as const }
     requireSession(session, pending.session)
     if (!(await sessions.isCode(session.account, given.code))) return { outcome: 'wrong' as const }
@@ -235,7 +235,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
 
   /** Links the person to the account whose password is given, and signs in. Throws `too_many`. */
   async function linkByPassword(given: { pending: string; password: string; visit: Visit }) {
-    const pending = open<Pending>(given.pending, PENDING)
+    const pending = open<PendingSignIn>(given.pending, PENDING)
     if (pending?.kind !== 'link') return { outcome: 'too_late' as const }
     const { email, origin, isAdmin, next } = pending
     const signIn = await sessions
@@ -251,7 +251,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     return identities.endSessions({ ...whose, nonce }).catch(takenAs('logout_token_used'))
   }
 
-  function sealPending(pending: DistributiveOmit<Pending, 'until'>): string {
+  function sealPending(pending: DistributiveOmit<PendingSignIn, 'until'>): string {
     return sealJson({ ...pending, until: now() + LIFETIME }, keyring, PENDING)
   }
 

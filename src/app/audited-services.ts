@@ -8,10 +8,10 @@ import type { AuditAction } from '../operating/audit-trail.ts'
 import type { Act, On } from './audit-acts.ts'
 import type { Services } from './services.ts'
 
-type Telling = { on: On; identify: (account: Account) => void }
+type AuditParts = { on: On; identify: (account: Account) => void }
 
 /** Wraps what changes accounts, notices and the server. `identify` hears who asks. */
-export function auditServices(services: Services, { on, identify }: Telling): Services {
+export function auditServices(services: Services, { on, identify }: AuditParts): Services {
   return {
     ...services,
     access: auditAccess(services.access, { on, identify }),
@@ -84,7 +84,7 @@ export function auditTokens(apiTokens: ApiTokens, on: On): ApiTokens {
 
 type Access = Services['access']
 
-function auditAccess(access: Access, { on, identify }: Telling): Access {
+function auditAccess(access: Access, { on, identify }: AuditParts): Access {
   const { accounts, apiTokens, accountLinks, sessions, twoFactor } = access
   const identified = <T extends { account: Account } | null>(found: T): T => {
     if (found !== null) identify(found.account)

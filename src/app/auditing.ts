@@ -19,7 +19,7 @@ import { auditServices } from './audited-services.ts'
 import type { Services } from './services.ts'
 
 /** The request in which something happens, and what it is about as far as that is known. */
-type Asked = {
+type AuditedCall = {
   ip: string
   user: string | null
   push: StoredPush | null
@@ -40,7 +40,7 @@ export type AuditingOptions = {
 
 export function createAuditing({ file, store, now, version, settings }: AuditingOptions) {
   const { keyring, lists } = store
-  const asking = new AsyncLocalStorage<Asked>()
+  const asking = new AsyncLocalStorage<AuditedCall>()
   /** Lines wait for the ids of their pushes, and keep the order of their commits. */
   let written: Promise<void> = Promise.resolve()
 
@@ -244,7 +244,13 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
     exchange: Exchange,
     answer: (exchange: Exchange) => Promise<Response>,
   ): Promise<Response> {
-    const asked: Asked = { ip: exchange.clientAddress, user: null, push: null, request: null, isTold: false }
+    const asked: AuditedCall = {
+      ip: exchange.clientAddress,
+      user: null,
+      push: null,
+      request: null,
+      isTold: false,
+    }
     return asking.run(asked, async () => {
       const response = await answer(exchange)
       if (asked.isTold || exchange.isHead) return response

@@ -86,10 +86,10 @@ function refused(why: string): ClientFailure {
   return unopened(why, ' Nothing was sent.')
 }
 
-type Asked = Awaited<ReturnType<PushClient['findAsked']>>
+type AskedContent = Awaited<ReturnType<PushClient['findAsked']>>
 
 /** Marks each line of the message, so that it cannot pass for a line of this program. */
-function tellAsked({ asker, message }: Asked, { say }: Shell): void {
+function tellAsked({ asker, message }: AskedContent, { say }: Shell): void {
   if (asker !== null) say(`${printableLine(asker)} asks:`)
   if (message !== '') say(...message.split('\n').map((line) => `> ${line}`))
 }
@@ -105,7 +105,7 @@ async function tellRecipient(recipient: string, fragment: string | null, { say }
 
 /** Throws ClientFailure, before anything is typed, for content that the request does not ask for. */
 function requireAsked(
-  { accept }: Asked,
+  { accept }: AskedContent,
   { hasText, hasFiles }: { hasText: boolean; hasFiles: boolean },
 ): void {
   if (hasFiles && !accept.includes('files'))

@@ -49,7 +49,7 @@ type NewRemotePush = {
 type NewAnswer = Omit<NewRemotePush, 'isRepeatable'> & { passphrase: string | null }
 
 /** `doubt`: what to say when it may have been done although the response was lost. */
-type Sending = { isRepeatable: boolean; doubt: string }
+type SendRules = { isRepeatable: boolean; doubt: string }
 
 /** `answer` is the response body as received. */
 type Retrieved =
@@ -109,7 +109,11 @@ export function createClient(options: PushClientOptions) {
     return sendNew(PUSHES, callFor(push), { isRepeatable, doubt: 'The push may have been created anyway.' })
   }
 
-  async function sendNew(path: string, call: Call, { isRepeatable, doubt }: Sending): Promise<ServerAnswer> {
+  async function sendNew(
+    path: string,
+    call: Call,
+    { isRepeatable, doubt }: SendRules,
+  ): Promise<ServerAnswer> {
     try {
       return expectStatus(201, await (isRepeatable && !call.isSentOnce ? sendKeyed : ask)(path, call))
     } catch (cause) {

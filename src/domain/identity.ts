@@ -1,5 +1,5 @@
-// What an OpenID provider says of a person, and what of it counts here. Pure rules; the signature was checked
-// before.
+// Decides what counts of the claims of an OpenID provider about a person. Pure rules; the signature was
+// checked before.
 
 import { parseEmail } from './account.ts'
 import { MINUTE } from './time.ts'

@@ -11,7 +11,7 @@ import { missingClipboard } from './clipboard.ts'
 import { MARK, type MenuFile, menuFiles, shortcutScript } from './menus.ts'
 import { missingNotifier } from './notification.ts'
 
-type Seen = 'installed' | 'missing' | 'outdated' | 'foreign'
+type EntryState = 'installed' | 'missing' | 'outdated' | 'foreign'
 
 export async function install(shell: Shell): Promise<boolean> {
   const files = requireFiles(shell)
@@ -47,7 +47,7 @@ function requireFiles({ os, self }: Shell): MenuFile[] {
   throw new CommandFailure('There is no such menu on macOS: use "oncebox push --file FILE --copy".')
 }
 
-function stateOf({ path, content, mode }: MenuFile): Seen {
+function stateOf({ path, content, mode }: MenuFile): EntryState {
   try {
     const found = lstatSync(path)
     if (!found.isFile()) return 'foreign'

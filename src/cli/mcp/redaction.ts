@@ -9,7 +9,7 @@ export const MAX_HIDDEN_CHARACTERS = 4096
 const HIDDEN = '[secret]'
 
 /** A text in some coding, decoded. Character `n` stood at `from[n]` to `to[n]` in the output. */
-type Reading = { text: string; from: number[]; to: number[] }
+type DecodedText = { text: string; from: number[]; to: number[] }
 
 /** Returns the output without the secret and its lines. Both are the bytes as Latin-1. */
 export function hideSecret(output: string, secret: string): string {
@@ -38,8 +38,8 @@ function plain(text: string): string {
 type Decode = (found: RegExpExecArray) => string
 
 /** Decodes each match of `token`; they cover the whole text. */
-function reread({ text, ...at }: Reading, token: RegExp, decode: Decode): Reading {
-  const reading: Reading = { text: '', from: [], to: [] }
+function reread({ text, ...at }: DecodedText, token: RegExp, decode: Decode): DecodedText {
+  const reading: DecodedText = { text: '', from: [], to: [] }
   for (const found of text.matchAll(token)) {
     const decoded = decode(found)
     reading.text += decoded
@@ -51,13 +51,13 @@ function reread({ text, ...at }: Reading, token: RegExp, decode: Decode): Readin
   return reading
 }
 
-const lowered = ({ text, ...at }: Reading): Reading => ({ text: text.toLowerCase(), ...at })
+const lowered = ({ text, ...at }: DecodedText): DecodedText => ({ text: text.toLowerCase(), ...at })
 
 /** Programs escape what is escaped already, as in JSON within a URL. */
 const MAX_ESCAPES = 3
 
 /** Returns the text as it stands, and with its escapes decoded once and more often. */
-function unescapedLevels(text: string): Reading[] {
+function unescapedLevels(text: string): DecodedText[] {
   const places = Array.from({ length: text.length }, (_, n) => n)
   const levels = [{ text, from: places, to: places.map((n) => n + 1) }]
   for (let level = levels[0]; level !== undefined && levels.length <= MAX_ESCAPES; ) {
@@ -133,7 +133,7 @@ function base64Forms(needle: string): string[] {
 type Span = [from: number, to: number]
 
 /** Finds the needles. A character on either side that matches `beside` holds a part of the needle, too. */
-function spansOf({ text, from, to }: Reading, needles: readonly string[], beside?: RegExp): Span[] {
+function spansOf({ text, from, to }: DecodedText, needles: readonly string[], beside?: RegExp): Span[] {
   const isBeside = (at: number, other: number) =>
     beside?.test(text[at] ?? '') === true && to[Math.min(at, other)] === from[Math.max(at, other)]
   const spans: Span[] = []
