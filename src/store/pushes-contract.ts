@@ -51,7 +51,7 @@ export type PushToStore = {
   share: ShareToTake | null
   visit: Visit
   /** Throws when nobody would get the answer any more. Nothing is stored then. */
-  requireOpen?: () => void
+  requireOpen?: (() => void) | undefined
 }
 
 /** The outcome of a visit; null when the push was purged meanwhile. */

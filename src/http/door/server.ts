@@ -128,7 +128,9 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
         requireOpen(exchange)
         bodyRoom.takeForAnswer(exchange, bytes)
       },
-      ...{ heldBytes: 0, startedAt, endBody: null },
+      heldBytes: 0,
+      startedAt,
+      endBody: null,
     }
     return exchange
   }

@@ -61,16 +61,16 @@ export function bodyLimitsOf(sizes: Sizes, { take, turn }: Pick<BodyRoom, 'take'
  */
 export function readBody(
   exchange: Exchange,
-  { isCheckedLater = false, ...limits }: BodyLimits & { isCheckedLater?: boolean | undefined },
+  limits: BodyLimits & { isCheckedLater?: boolean | undefined },
 ): Promise<Uint8Array> {
   const announced = Number(exchange.request.headers.get('content-length') ?? Number.NaN)
   if (announced > limits.maxBytes) throw tooLarge(limits)
   // Bun never delivers more than Content-Length. A small body needs no reservation, and no deadline beside
   // the idle timeout of its connection.
-  return announced <= FREE_BYTES ? readSmall(exchange, isCheckedLater) : readLarge(exchange, limits)
+  return announced <= FREE_BYTES ? readSmall(exchange, limits.isCheckedLater) : readLarge(exchange, limits)
 }
 
-async function readSmall(exchange: Exchange, isCheckedLater: boolean): Promise<Uint8Array> {
+async function readSmall(exchange: Exchange, isCheckedLater = false): Promise<Uint8Array> {
   const body = await exchange.request.bytes().catch(brokenOff)
   if (!isCheckedLater) await requireAnswerable(exchange)
   return body

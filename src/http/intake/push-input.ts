@@ -144,21 +144,26 @@ export function createParsePush(limits: PushLimits) {
   const table = createPushTable(limits)
 
   /** Throws `unauthenticated` for files without an account, else `invalid` with every field at fault. */
-  return (wire: Wire, { viewer, received, problems: found = {}, ...form }: NewPushOptions): ParsedPush => {
+  return (wire: Wire, form: NewPushOptions): ParsedPush => {
+    const { viewer, received, problems: found } = form
     const fields = createFields(table, wire)
     if (viewer.account === null && (isGiven(wire.files) || wire.kind === 'file')) throw filesNeedAccount()
     const files = fields.read('files') ?? []
     const kind = readKind(fields, { limits, files: received + files.length })
     const payload = readPayload(fields, kind, limits)
+    const { encryptedBy, keyCheck } = readEndToEnd(fields, { kind, payload, limits })
+    const { lifetime, expireAfterDays } = readLifetime(fields, { limits, duration: form.duration ?? null })
     const push: NewPush = {
       kind,
       payload,
-      ...readEndToEnd(fields, { kind, payload, limits }),
+      encryptedBy,
+      keyCheck,
       passphrase: readRequiredPassphrase(fields, limits),
       name: fields.read('name') ?? '',
       namesRecipient: form.namesRecipient === true,
       note: fields.read('note') ?? '',
-      ...readLifetime(fields, { limits, duration: form.duration ?? null }),
+      lifetime,
+      expireAfterDays,
       expireAfterViews: readViews(fields, { viewer, limits }),
       deletableByViewer:
         fields.read('deletable_by_viewer') ?? (kind === 'url' ? null : limits.deletableByViewer),
