@@ -49,6 +49,8 @@ type PendingSignIn = { until: number; next: string } & (
   | { kind: 'confirm'; session: number }
 )
 
+type Proof = () => Promise<boolean>
+
 export type ProviderSignIn = ReturnType<typeof createProviderSignIn>
 
 export type ProviderSignInOptions = {
@@ -223,12 +225,17 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     return { outcome: 'confirmed', next }
   }
 
-  /** Confirms a session by the code that the confirmation waited for. Throws `too_many`. */
-  async function confirmByCode(session: CurrentSession, given: { pending: string; code: string }) {
+  /**
+   * Confirms a session by the second factor that the confirmation waited for: a code, or whatever proves
+   * another one. Throws `too_many`.
+   */
+  async function confirmBy(session: CurrentSession, given: { pending: string; proof: string | Proof }) {
     const pending = open<PendingSignIn>(given.pending, PENDING)
     if (pending?.kind !== 'confirm') return { outcome: 'too_late' as const }
     requireSession(session, pending.session)
-    if (!(await sessions.isCode(session.account, given.code))) return { outcome: 'wrong' as const }
+    const { proof } = given
+    const isRight = typeof proof === 'string' ? sessions.isCode(session.account, proof) : proof()
+    if (!(await isRight)) return { outcome: 'wrong' as const }
     if (!(await identities.confirmSession(pending.session))) throw new ProviderError('session_ended')
     return { outcome: 'confirmed' as const, next: pending.next }
   }
@@ -281,7 +288,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     issueTicket,
     /** Returns null for a ticket that is old or altered. */
     readTicket: (text: string): ProviderVisit | null => open<ProviderVisit & { until: number }>(text, TICKET),
-    ...{ start, finish, linkByPassword, confirmByCode, logOut },
+    ...{ start, finish, linkByPassword, confirmBy, logOut },
     /** Whether the account is linked to a person. */
     isLinked: ({ id }: Account) => identities.isBound(id),
     /** Ends the link and the sessions that it began. Returns false for an account without a password. */

@@ -17,11 +17,13 @@ import type { SignInLimit } from './sign-in-limit.ts'
 /** The token goes into a cookie, and is not stored. */
 export type NewSession = { account: Account; sessionToken: string }
 
+/** The end of a sign-in. */
+export type SignInEnd = ({ outcome: 'signed_in' } & NewSession) | { outcome: 'refused' }
+
 export type SignIn =
-  | ({ outcome: 'signed_in' } & NewSession)
+  | SignInEnd
   /** The password is right; the form returns `pending` together with the code. */
   | { outcome: 'code_needed'; pending: string }
-  | { outcome: 'refused' }
 
 type PasswordAttempt = { password: string; visit: Visit }
 
@@ -64,22 +66,17 @@ type PendingSignIn = {
   until: number
   proof: string
   by: SignedInBy | null
+  factors: Pick<Account, 'passkeys' | 'hasAuthenticator'>
 }
+
+type PendingEntry = { pending: PendingSignIn; visit: Visit }
+type Proof = (found: Credentials) => Promise<boolean>
 
 /**
  * Who has authenticated the person, instead of a password. `links`: whether the person is to be linked to the
  * account, and what the provider's groups say of it; null for one that is linked.
  */
 type SignedInBy = { origin: SessionOrigin; links: { isAdmin: boolean | null } | null }
-
-/** Resolves to the addresses of an account's current sessions, by its e-mail address. */
-export function createKnownAddresses({ accounts, sessions }: Pick<Store, 'accounts' | 'sessions'>) {
-  return async (email: string): Promise<string[]> => {
-    const parsed = parseEmail(email)
-    const account = parsed === null ? null : await accounts.findAccount(parsed)
-    return account === null ? [] : (await sessions.listSessions(account.id)).map(({ ip }) => ip)
-  }
-}
 
 export function createSessions(options: SessionsOptions) {
   const { store, keyring, inLine, limit, now, systemNow } = options
@@ -106,7 +103,7 @@ export function createSessions(options: SessionsOptions) {
       // Reads the account again, because another sign-in may have rehashed it first.
       return trySignIn(input)
     }
-    return found.totpSecret === null ? begin(found, input.visit) : askCode(found, null)
+    return found.account.hasTwoFactor ? askCode(found, null) : begin(found, input.visit)
   }
 
   const mayEnter = (account: Account) => account.disabledAt === null && options.allowsPassword(account)
@@ -114,7 +111,9 @@ export function createSessions(options: SessionsOptions) {
   function askCode(found: Credentials, by: SignedInBy | null): SignIn {
     const { id: accountId, email } = found.account
     const until = now() + PENDING_LIFETIME
-    const pending: PendingSignIn = { accountId, email, until, proof: proofOf(found), by }
+    const { passkeys, hasAuthenticator } = found.account
+    const factors = { passkeys, hasAuthenticator }
+    const pending: PendingSignIn = { accountId, email, until, proof: proofOf(found), by, factors }
     return { outcome: 'code_needed', pending: sealJson(pending, keyring, PENDING) }
   }
 
@@ -125,7 +124,7 @@ export function createSessions(options: SessionsOptions) {
   ): Promise<SignIn> {
     if (found.account.disabledAt !== null) return { outcome: 'refused' }
     const signedInBy = { links: null, ...by }
-    return found.totpSecret === null ? beginBy(found, signedInBy, visit) : askCode(found, signedInBy)
+    return found.account.hasTwoFactor ? askCode(found, signedInBy) : beginBy(found, signedInBy, visit)
   }
 
   /**
@@ -179,32 +178,34 @@ export function createSessions(options: SessionsOptions) {
    * `code`: from the authenticator app, or a recovery code. Each works once. Throws `too_many` after too many
    * wrong codes.
    */
-  function confirmSignIn(input: { pending: PendingSignIn; code: string; visit: Visit }): Promise<SignIn> {
+  function confirmSignIn({ code, ...input }: PendingEntry & { code: string }): Promise<SignIn> {
+    return confirmSignInBy(input, (found) => isCodeRight(found, code))
+  }
+
+  /** Ends a sign-in by whatever proves the second factor. Throws `too_many` after too many failures. */
+  function confirmSignInBy(input: PendingEntry, isProven: Proof): Promise<SignIn> {
     return limit.tryCode(input.pending.accountId, {
-      work: () => tryConfirmSignIn(input),
+      work: () => tryConfirmSignIn(input, isProven),
       isRight: ({ outcome }) => outcome === 'signed_in',
     })
   }
 
-  async function tryConfirmSignIn(input: {
-    pending: PendingSignIn
-    code: string
-    visit: Visit
-  }): Promise<SignIn> {
-    const found = await store.accounts.findCredentials(input.pending.email)
+  async function tryConfirmSignIn({ pending, visit }: PendingEntry, isProven: Proof): Promise<SignIn> {
+    const found = await store.accounts.findCredentials(pending.email)
     // Refuse if the password or the second factor has changed since the password was checked.
-    const isSame = found !== null && isSameSecret(proofOf(found), input.pending.proof)
+    const isSame = found !== null && isSameSecret(proofOf(found), pending.proof)
     if (!isSame || found.account.disabledAt !== null) return { outcome: 'refused' }
-    if (!(await isCodeRight(found, input.code))) return { outcome: 'refused' }
-    const { by } = input.pending
-    return by === null ? begin(found, input.visit) : beginBy(found, by, input.visit)
+    if (!(await isProven(found))) return { outcome: 'refused' }
+    const { by } = pending
+    return by === null ? begin(found, visit) : beginBy(found, by, visit)
   }
 
   async function isCodeRight({ account, totpSecret, totpStep }: Credentials, code: string): Promise<boolean> {
-    if (totpSecret === null) return false
+    if (!account.hasTwoFactor) return false
     const accountId = account.id
-    const secret = openForAccount(totpSecret, { accountId, field: 'totp', keyring })
-    if (secret === null) store.damage.report(new DamageError(`the second factor of account ${accountId}`))
+    const secret = totpSecret && openForAccount(totpSecret, { accountId, field: 'totp', keyring })
+    if (secret === null && totpSecret !== null)
+      store.damage.report(new DamageError(`the second factor of account ${accountId}`))
     const step = secret === null ? null : checkTotp({ secret, code, now: systemNow(), lastStep: totpStep })
     if (step !== null) return store.twoFactor.useStep({ accountId, step })
     return store.twoFactor.useRecoveryCode({ accountId, hash: hashRecoveryCode(code) })
@@ -214,7 +215,7 @@ export function createSessions(options: SessionsOptions) {
     { account, passwordHash }: Credentials,
     visit: Visit,
     origin: SessionOrigin | null = null,
-  ): Promise<SignIn> {
+  ): Promise<SignInEnd> {
     const sessionToken = newRandomToken()
     const hash = hashToken(sessionToken)
     // If the session began despite the error, its token is unknown to all.
@@ -231,7 +232,13 @@ export function createSessions(options: SessionsOptions) {
    */
   async function beginFor(account: Account, visit: Visit): Promise<SignIn> {
     const found = await store.accounts.findCredentials(account.email)
-    if (found === null || found.totpSecret !== null || !mayEnter(found.account)) return { outcome: 'refused' }
+    const isOpen = found !== null && !found.account.hasTwoFactor && mayEnter(found.account)
+    return isOpen ? begin(found, visit) : { outcome: 'refused' }
+  }
+
+  /** Signs in a person whose passkey is right. */
+  async function beginByPasskey(found: Credentials, visit: Visit): Promise<SignInEnd> {
+    if (found.account.disabledAt !== null) return { outcome: 'refused' }
     return begin(found, visit)
   }
 
@@ -320,7 +327,9 @@ export function createSessions(options: SessionsOptions) {
     allowsPassword: options.allowsPassword,
     readPending,
     confirmSignIn,
+    confirmSignInBy,
     beginFor,
+    beginByPasskey,
     findSession,
     changePassword,
     isPassword: async (account: Account, given: { password: string; visit: Visit }): Promise<boolean> =>
@@ -341,6 +350,6 @@ export function createSessions(options: SessionsOptions) {
 
 /** Returns a digest that changes with the password and the second factor, and reveals neither. */
 function proofOf({ account, passwordHash, totpSecret }: Credentials): string {
-  const parts = [account.id, passwordHash, totpSecret?.toHex() ?? '']
+  const parts = [account.id, passwordHash, totpSecret?.toHex() ?? '', account.passkeys]
   return hashToken(parts.join(' ')).toString('base64url')
 }

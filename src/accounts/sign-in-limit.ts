@@ -4,7 +4,7 @@
 import { parseEmail } from '../domain/account.ts'
 import { isOutage, rethrowWithoutDoubt, tooMany } from '../domain/errors.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
-import type { SharedState } from '../store/contract.ts'
+import type { SharedState, Store } from '../store/contract.ts'
 import type { Budget, BudgetState } from '../store/shared-contract.ts'
 
 const WINDOW = 15 * MINUTE
@@ -56,6 +56,15 @@ export type SignInLimitOptions = {
    * Resolves to the addresses with a session of this account, which guesses from elsewhere do not lock out.
    */
   knownAddresses: (email: string) => Promise<string[]>
+}
+
+/** Resolves to the addresses of an account's current sessions, by its e-mail address. */
+export function createKnownAddresses({ accounts, sessions }: Pick<Store, 'accounts' | 'sessions'>) {
+  return async (email: string): Promise<string[]> => {
+    const parsed = parseEmail(email)
+    const account = parsed === null ? null : await accounts.findAccount(parsed)
+    return account === null ? [] : (await sessions.listSessions(account.id)).map(({ ip }) => ip)
+  }
 }
 
 export type SignInLimit = ReturnType<typeof createSignInLimit>

@@ -22,6 +22,10 @@ export type TwoFactorOptions = {
   systemNow: Now
 }
 
+export function newRecoveryCodes(): string[] {
+  return Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
+}
+
 export function createTwoFactor({ store, keyring, limit, now, systemNow }: TwoFactorOptions) {
   /**
    * Offers a secret for an authenticator app, which is stored once a code proves that the app has it. A
@@ -53,7 +57,7 @@ export function createTwoFactor({ store, keyring, limit, now, systemNow }: TwoFa
     if (!isTotpSecret(given.secret)) return null
     const step = checkTotp({ ...given, now: systemNow(), lastStep: null })
     if (step === null) return null
-    const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
+    const codes = newRecoveryCodes()
     const isSet = await store.twoFactor.set({
       accountId: id,
       sealedSecret: sealForAccount(given.secret, { accountId: id, field: 'totp', keyring }),
@@ -67,7 +71,8 @@ export function createTwoFactor({ store, keyring, limit, now, systemNow }: TwoFa
     offer,
     offerAgain,
     turnOn,
-    turnOff: ({ id }: Account): Promise<void> => store.twoFactor.remove(id),
+    /** Turns the app off. Passkeys stay a second factor. */
+    turnOff: ({ id }: Account): Promise<void> => store.twoFactor.removeAuthenticator(id),
     countRecoveryCodes: ({ id }: Account): Promise<number> => store.twoFactor.countRecoveryCodes(id),
   }
 }

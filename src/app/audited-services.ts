@@ -2,6 +2,7 @@
 
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ApiTokens } from '../accounts/api-tokens.ts'
+import type { Passkeys } from '../accounts/passkeys.ts'
 import type { ProviderSignIn } from '../accounts/provider-sign-in.ts'
 import { type Account, parseEmail } from '../domain/account.ts'
 import type { AuditAction } from '../operating/audit-trail.ts'
@@ -153,6 +154,7 @@ function auditAccess(access: Access, { on, identify }: AuditParts): Access {
       endSession: on(sessions.endSession, () => ({ action: 'session-end' })),
       endOtherSessions: on(sessions.endOtherSessions, () => ({ action: 'session-end', reason: 'others' })),
     },
+    passkeys: auditPasskeys(access.passkeys, on),
     twoFactor: {
       ...twoFactor,
       turnOn: on(twoFactor.turnOn, ([{ email }], codes) => ({
@@ -175,7 +177,7 @@ function auditProvider(signIn: ProviderSignIn, on: On): ProviderSignIn {
       return byOthers('provider', result)
     }),
     linkByPassword: on(signIn.linkByPassword, (_, result) => byOthers('provider', result)),
-    confirmByCode: on(signIn.confirmByCode, (_, result) => ({
+    confirmBy: on(signIn.confirmBy, (_, result) => ({
       ...{ action: 'confirm-provider', ...outcomeOf(result?.outcome === 'confirmed') },
     })),
     logOut: on(signIn.logOut, () => ({ action: 'session-end', reason: 'provider' })),
@@ -185,9 +187,34 @@ function auditProvider(signIn: ProviderSignIn, on: On): ProviderSignIn {
   }
 }
 
-/** Tells a sign-in by provider or proxy; one that waits for a code or a password is not decided yet. */
+function auditPasskeys(passkeys: Passkeys, on: On): Passkeys {
+  return {
+    ...passkeys,
+    signIn: on(passkeys.signIn, (_, result) => byOthers('passkey', result)),
+    confirmSignIn: on(passkeys.confirmSignIn, (_, result) => ({
+      ...byOthers('passkey', result),
+      action: 'sign-in-code',
+    })),
+    confirm: on(passkeys.confirm, (_, result) => ({
+      ...(result === 'confirmed' ? { outcome: 'success' } : { outcome: 'failure', reason: result }),
+      action: 'confirm-passkey',
+    })),
+    add: on(passkeys.add, ([{ account }], result) => ({
+      ...{ action: 'passkey-add', target: account.email },
+      ...(result === 'too_many' ? { outcome: 'failure', reason: 'too_many' } : {}),
+    })),
+    remove: on(passkeys.remove, ([{ email }], isDone) => ({
+      ...{ action: 'passkey-remove', target: email },
+      ...(isDone ? {} : { outcome: 'failure', reason: 'gone' }),
+    })),
+  }
+}
+
+/**
+ * Tells a sign-in by provider, proxy or passkey; one that waits for a code or a password is not decided yet.
+ */
 function byOthers(
-  by: 'provider' | 'header',
+  by: 'provider' | 'header' | 'passkey',
   result: { outcome: string; account?: Account } | undefined,
 ): Act {
   const { outcome = 'refused', account } = result ?? {}

@@ -136,7 +136,9 @@ function createServedPages(
     requireSecondFactor: config.requireSecondFactor,
     signups: config.signups,
     allowsPasswords: config.passwordSignIn === 'yes',
-    onRefused: ({ reason, ...at }) => log.warn({ reason, ...at }, 'refused a sign-in by others'),
+    allowsPasskeys: config.passwordSignIn !== 'no',
+    onRefused: ({ reason, what = 'a sign-in by others', ...at }) =>
+      log.warn({ reason, ...at }, `refused ${what}`),
     createScripts: {
       ...{ wordlist: assets.hrefOf('wordlist'), qrPreview: assets.hrefOf('qrPreview') },
       ...sealingScripts,

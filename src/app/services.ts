@@ -7,8 +7,8 @@ import { createApiTokens } from '../accounts/api-tokens.ts'
 import { createPasswords } from '../accounts/passwords.ts'
 import { createPeople } from '../accounts/people.ts'
 import { createPreferences } from '../accounts/preferences.ts'
-import { createKnownAddresses, createSessions } from '../accounts/sessions.ts'
-import { createSignInLimit } from '../accounts/sign-in-limit.ts'
+import { createSessions } from '../accounts/sessions.ts'
+import { createKnownAddresses, createSignInLimit } from '../accounts/sign-in-limit.ts'
 import { createSignUp } from '../accounts/sign-up.ts'
 import { createTwoFactor } from '../accounts/two-factor.ts'
 import type { Argon2Cost } from '../crypto/passphrase.ts'
@@ -43,7 +43,13 @@ import type { Config } from '../settings/table.ts'
 import { removeSetupLink } from '../store/folder/notes.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { createNotices } from './notices.ts'
-import { createAllowsPassword, createProvider, createProxySignIn, createWatchBreakGlass } from './sign-in.ts'
+import {
+  createAllowsPassword,
+  createPasskeySignIn,
+  createProvider,
+  createProxySignIn,
+  createWatchBreakGlass,
+} from './sign-in.ts'
 
 /**
  * How often a download checks that its push is still live. On SQLite this takes microseconds, so it checks
@@ -202,6 +208,7 @@ function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit 
     }),
     sessions,
     provider: createProvider(options, sessions),
+    passkeys: createPasskeySignIn(options, { sessions, limit }),
     headerSignIn: createProxySignIn(options, sessions),
     twoFactor: createTwoFactor({ store, keyring, limit, now, systemNow }),
     preferences: createPreferences({

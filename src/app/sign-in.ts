@@ -2,10 +2,13 @@
 
 import { readFileSync } from 'node:fs'
 import { createHeaderSignIn, type HeaderSignIn } from '../accounts/header-sign-in.ts'
+import { createPasskeys, type Passkeys } from '../accounts/passkeys.ts'
 import { createProviderSignIn } from '../accounts/provider-sign-in.ts'
 import type { Sessions } from '../accounts/sessions.ts'
+import type { SignInLimit } from '../accounts/sign-in-limit.ts'
 import type { Account } from '../domain/account.ts'
 import { DomainError } from '../domain/errors.ts'
+import { findRelyingParty } from '../domain/passkey.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 import type { Now } from '../domain/time.ts'
 import { PAGES } from '../http/urls.ts'
@@ -32,6 +35,25 @@ export function createWatchBreakGlass({ config, store, log }: SignInOptions) {
       .tellAdmins({ type: 'account.break_glass', data: {} })
       .catch(noteFailure(log, 'could not tell the administrators of a sign-in by --break-glass'))
   }
+}
+
+/**
+ * A passkey alone signs in where the password alone could: where the provider or a proxy decides who gets in,
+ * it is a second factor. The account of --break-glass always uses its password.
+ */
+export function createPasskeySignIn(
+  { config, store, log }: SignInOptions,
+  { sessions, limit }: { sessions: Sessions; limit: SignInLimit },
+): Passkeys {
+  const allowsPassword = createAllowsPassword(config)
+  return createPasskeys({
+    ...{ store, keyring: store.keyring, sessions, limit, now: store.now },
+    party: findRelyingParty(config.baseUrl),
+    isOpenTo: (account) =>
+      account.hasPassword && allowsPassword(account) && account.email !== config.breakGlass,
+    onCopied: ({ id }) =>
+      log.warn({ accountId: id }, 'refused a passkey that may have been copied: its counter went back'),
+  })
 }
 
 /** Returns null without --oidc-issuer. */

@@ -17,8 +17,11 @@ export type Account = {
   id: number
   email: string
   isAdmin: boolean
-  /** Whether signing in also requires a code. */
+  /** Whether the password alone does not sign in: there is an authenticator app, or a passkey. */
   hasTwoFactor: boolean
+  hasAuthenticator: boolean
+  /** The number of its passkeys. */
+  passkeys: number
   /** Milliseconds since 1970, null while the account may sign in. */
   disabledAt: number | null
   createdAt: number

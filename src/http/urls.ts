@@ -138,6 +138,9 @@ export const PAGES = {
   startProvider: get('/sign-in/oidc', 'open'),
   submitProvider: post('/sign-in/oidc', 'open'),
   providerCallback: get('/sign-in/oidc/callback', 'open'),
+  /** Only on servers whose base URL lets browsers use passkeys, like the next one. */
+  startPasskey: get('/sign-in/passkey/challenge', 'open'),
+  submitPasskey: post('/sign-in/passkey', 'open'),
   /** Only with --auth-header. */
   headerSignIn: get('/sign-in/header', 'open'),
   /** The provider calls it itself, without a form token. */
@@ -203,6 +206,9 @@ export const PAGES = {
   keepRecipient: post('/account/age-key', 'member'),
   linkProvider: post('/account/provider', 'member'),
   unlinkProvider: post('/account/provider/remove', 'member'),
+  newPasskey: post('/account/passkeys/new', 'member'),
+  addPasskey: post('/account/passkeys', 'member'),
+  removePasskey: post('/account/passkeys/remove', 'member'),
   notices: get('/account/notices', 'member'),
   addWebhook: post('/account/webhooks', 'member'),
   removeWebhook: post('/account/webhooks/delete', 'member'),

@@ -21,7 +21,9 @@ type Show<G> = (guest: G, params: Params) => Answer
 type Submit<G> = (guest: G, form: Form, params: Params) => Answer
 
 /** The actions of an account before it has the second factor that the server requires. */
-const WITHOUT_SECOND_FACTOR: ReadonlySet<string> = new Set([PAGES.twoFactor.path, PAGES.signOut.path])
+const WITHOUT_SECOND_FACTOR: ReadonlySet<string> = new Set([
+  ...[PAGES.twoFactor.path, PAGES.newPasskey.path, PAGES.addPasskey.path, PAGES.signOut.path],
+])
 
 type PageGuardsOptions = {
   getGuest: GetGuest

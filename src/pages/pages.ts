@@ -5,9 +5,11 @@ import { type Handlers, open, type Route, routesOf } from '../http/door/router.t
 import { PAGES } from '../http/urls.ts'
 import { type AccountPageOptions, createAccountPages } from './account/account.tsx'
 import { createConfirm } from './account/confirm.tsx'
+import { createSignInByHeader } from './account/header-sign-in.tsx'
 import { createMessagePages, type MessagePageOptions } from './account/message.tsx'
 import { createNoticePages, type NoticePageOptions } from './account/notices.tsx'
-import { createProviderPages, createSignInByHeader, type ProviderPageOptions } from './account/provider.tsx'
+import { createPasskeyPages, createPasskeySignIn, type PasskeyPageOptions } from './account/passkeys.tsx'
+import { createProviderPages, type ProviderPageOptions } from './account/provider.tsx'
 import { createSignInPages, type SignInPageOptions } from './account/sign-in.tsx'
 import { createTokenPages, type TokenPageOptions } from './account/tokens.tsx'
 import { createTwoFactorPages } from './account/two-factor.tsx'
@@ -41,6 +43,7 @@ type PagesOptions = ReceivePageOptions &
   MessagePageOptions &
   SignInPageOptions &
   ProviderPageOptions &
+  PasskeyPageOptions &
   TokenPageOptions &
   NoticePageOptions &
   Omit<WelcomePageOptions, 'enterAfter'> &
@@ -145,6 +148,8 @@ function requestControllers({ guest, member, form }: PageGuards, options: PagesO
 function signInControllers({ guest, guestForm, form, confirmedForm }: PageGuards, options: PagesOptions) {
   const signIn = createSignInPages(options)
   const { headerSignIn } = options
+  const isOffered = options.passkeys.party !== null
+  const passkeys = createPasskeySignIn({ ...options, ...signIn })
   const welcome = createWelcomePages({ ...options, enterAfter: signIn.enterAfter })
   return {
     signIn: guest((visitor) => signIn.show(visitor)),
@@ -159,6 +164,8 @@ function signInControllers({ guest, guestForm, form, confirmedForm }: PageGuards
     signOut: form(signIn.signOut),
     headerSignIn:
       headerSignIn === null ? null : guest(createSignInByHeader({ ...options, ...signIn, headerSignIn })),
+    startPasskey: isOffered ? guest(passkeys.start) : null,
+    submitPasskey: isOffered ? guestForm(passkeys.submit) : null,
     ...providerControllers({ guest, guestForm, confirmedForm }, { ...options, ...signIn }),
   }
 }
@@ -193,6 +200,8 @@ function accountControllers({ member, form, confirmedForm }: PageGuards, options
   const message = createMessagePages(options)
   const notices = createNoticePages(options)
   const twoFactor = createTwoFactorPages({ ...options, showAccount: account.showAgain })
+  const passkeys = createPasskeyPages({ ...options, showCodes: twoFactor.showCodes })
+  const { party } = options.passkeys
   return {
     tokens: member(tokens.show),
     createToken: confirmedForm(tokens.create),
@@ -211,6 +220,9 @@ function accountControllers({ member, form, confirmedForm }: PageGuards, options
     twoFactor: member(twoFactor.show),
     turnOnTwoFactor: confirmedForm(twoFactor.turnOn),
     turnOffTwoFactor: confirmedForm(twoFactor.turnOff),
+    newPasskey: party === null ? null : confirmedForm((guest) => passkeys.showNew(party)(guest)),
+    addPasskey: party === null ? null : confirmedForm(passkeys.add(party)),
+    removePasskey: confirmedForm(passkeys.remove),
     // Asks for the password, because the holder of the key can read every later answer.
     keepRecipient: confirmedForm(account.keepRecipient),
   }

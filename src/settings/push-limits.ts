@@ -2,6 +2,7 @@
 
 import type { SignInWay } from '../domain/account.ts'
 import type { PushLimits } from '../domain/new-push.ts'
+import { findRelyingParty } from '../domain/passkey.ts'
 import type { PushKind } from '../domain/push.ts'
 import type { ShareLimits } from '../domain/shares.ts'
 import type { Config } from './table.ts'
@@ -56,10 +57,12 @@ export function policiesOf({
 }
 
 /** Returns how people sign in to the pages, as `GET /version` tells. */
-export function signInWaysOf({ passwordSignIn, oidcIssuer, authHeader }: Config): SignInWay[] {
+export function signInWaysOf({ passwordSignIn, oidcIssuer, authHeader, baseUrl }: Config): SignInWay[] {
+  const hasPasskeys = passwordSignIn !== 'no' && findRelyingParty(baseUrl) !== null
   return [
     ...(passwordSignIn === 'no' ? [] : (['password'] as const)),
     ...(oidcIssuer === null ? [] : (['oidc'] as const)),
     ...(authHeader === null ? [] : (['header'] as const)),
+    ...(hasPasskeys ? (['passkey'] as const) : []),
   ]
 }

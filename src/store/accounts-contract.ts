@@ -4,6 +4,7 @@ import type { Account, AccountLink, ListedAccount, Session, SignInVia } from '..
 import type { Visit } from '../domain/audit.ts'
 import type { Language } from '../domain/language.ts'
 import type { PageNonce } from '../domain/page-nonce.ts'
+import type { Passkey } from '../domain/passkey.ts'
 import type { PushChoices } from '../domain/push-choices.ts'
 
 export type NewAccount = { email: string; passwordHash: string; isAdmin: boolean }
@@ -96,6 +97,26 @@ export type AccountLinkUse = { hash: Buffer; email: string; passwordHash: string
 
 /** `step` is the time step of the code that proved the secret. */
 export type NewTwoFactor = { accountId: number; sealedSecret: Buffer; step: number; recoveryHashes: Buffer[] }
+
+/** `recoveryHashes` are stored if it is the first second factor. `session` must not have ended. */
+export type NewPasskey = {
+  accountId: number
+  session: number
+  credentialId: Uint8Array
+  publicKey: Uint8Array
+  counter: number
+  rpId: string
+  name: string
+  recoveryHashes: Buffer[]
+}
+
+export type StoredPasskey = Passkey & { publicKey: Uint8Array; owner: Credentials }
+
+/**
+ * `beside`: the hash of the password that was right just before, beside which the passkey signs in again
+ * without one; null without a password.
+ */
+export type PasskeyUse = { id: number; accountId: number; counter: number; beside: string | null }
 
 /**
  * `template` is null for the standard message. `recipient` is the age key for answers to requests; null

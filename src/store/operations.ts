@@ -6,6 +6,7 @@ import { createAccountLinks } from './accounts/account-links.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createApiTokens } from './accounts/api-tokens.ts'
 import { createIdentities } from './accounts/identities.ts'
+import { createPasskeys } from './accounts/passkeys.ts'
 import { createPeople } from './accounts/people.ts'
 import { createPreferences } from './accounts/preferences.ts'
 import { createSessions } from './accounts/sessions.ts'
@@ -52,6 +53,7 @@ export function createAccountOperations(parts: Pick<Parts, 'steps' | 'now' | 'tr
     twoFactor: createTwoFactor(steps),
     preferences: createPreferences(steps),
     identities: createIdentities(parts),
+    passkeys: createPasskeys(parts),
     people: createPeople(steps),
     appearance: createAppearance(steps),
     webhooks: createWebhooks(parts),

@@ -103,6 +103,8 @@ export const accounts = sqliteTable('accounts', {
   isService: flag('is_service').notNull().default(false),
   /** When its owner was last told that its API tokens will pause. */
   pauseToldAt: integer('pause_told_at'),
+  /** The number of its passkeys. */
+  passkeys: count('passkeys').notNull().default(0),
 })
 
 export const sessions = sqliteTable('sessions', {
@@ -137,6 +139,26 @@ export const identities = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.issuer, table.subject] })],
 )
+
+/** Public keys of authenticators. `rpId` is the host name under which browsers use them. */
+export const passkeys = sqliteTable('passkeys', {
+  id: integer().primaryKey(),
+  accountId: ofAccount().notNull(),
+  credentialId: bytes('credential_id', { check: 'length(credential_id) BETWEEN 1 AND 1023' })
+    .notNull()
+    .unique(),
+  publicKey: bytes('public_key', { check: 'length(public_key) <= 2048' }).notNull(),
+  /** The signature counter of its last use. */
+  counter: long({ check: 'counter >= 0' }).notNull(),
+  rpId: text('rp_id', { check: 'length(rp_id) <= 253' }).notNull(),
+  name: text({ check: 'length(name) <= 100' }).notNull(),
+  /** Whether it signs in without the password. */
+  signsIn: flag('signs_in').notNull(),
+  createdAt: integer('created_at').notNull(),
+  lastUsedAt: integer('last_used_at'),
+  /** When its counter went back: it is not accepted any more. */
+  copiedAt: integer('copied_at'),
+})
 
 export const accountLinks = sqliteTable(
   'account_links',

@@ -22,6 +22,7 @@ import { isReadableByOthers } from '../../store/folder/key-file.ts'
 import { becomeOwner, isMine, requireOwn } from '../../store/folder/ownership.ts'
 import { createDeepChecks } from './deep.ts'
 import { OUTSIDE_CHECKS } from './outside.ts'
+import { createPasskeyCheck } from './passkeys.ts'
 import type { DoctorOptions, DoctorTarget } from './place.ts'
 import { askServer, REACH_CHECKS } from './reach.ts'
 import { lookAtFolderRows, type Rows } from './rows.ts'
@@ -43,7 +44,12 @@ export async function examine(options: DoctorOptions): Promise<Finding[]> {
   const checks = { ...OUTSIDE_CHECKS, ...REACH_CHECKS }
   const onPlace = Object.entries(checks).map(([part, look]) => [part, () => look(place)] as const)
   const diskChecks = createDiskChecks({ ...config, ...spaceOf(config) })
-  const own = await lookAtAll({ ...rows.checks, ...diskChecks, ...Object.fromEntries(onPlace) })
+  const own = await lookAtAll({
+    ...rows.checks,
+    ...createPasskeyCheck(options, rows),
+    ...diskChecks,
+    ...Object.fromEntries(onPlace),
+  })
   // Reading everything may take hours.
   const deep = options.isDeep ? await lookAtAll(createDeepChecks(place, rows), LONGEST_MS) : []
   // A problem that the running server reports replaces our own finding.

@@ -93,6 +93,11 @@ export function CodeInput({
   )
 }
 
+/** Returns the hint for an account: without an authenticator app only its recovery codes are left. */
+export function codeHintOf(account: { hasAuthenticator: boolean } | undefined): WordKey {
+  return account?.hasAuthenticator === false ? 'code_hint_recovery' : 'code_hint'
+}
+
 type EmailProps = { words: Words } & Omit<InputProps, 'id' | 'name' | 'label' | 'type'>
 
 export function EmailInput({ words, attributes, ...field }: EmailProps) {

@@ -1,5 +1,6 @@
 // The page of the signed-in account: second factor, sessions, age key, password and the export.
 
+import type { Passkeys } from '../../accounts/passkeys.ts'
 import type { Sessions } from '../../accounts/sessions.ts'
 import type { TwoFactor } from '../../accounts/two-factor.ts'
 import type { Session } from '../../domain/account.ts'
@@ -19,6 +20,7 @@ import { RecipientInput } from '../frame/push-fields.tsx'
 import { OwnKey, type SealingScripts } from '../frame/sealing.tsx'
 import { CodeInput, NewPasswordInput, PasswordInput, UserName } from './account-fields.tsx'
 import { AccountTabs } from './account-tabs.tsx'
+import { PasskeyCard } from './passkey-form.tsx'
 import { ProviderCard, type ShownProvider } from './provider-link.tsx'
 
 export type AccountPageOptions = {
@@ -28,6 +30,7 @@ export type AccountPageOptions = {
   requests: Pick<Requests, 'findRecipient' | 'keepRecipient'>
   sealingScripts: SealingScripts
   provider: ShownProvider | null
+  passkeys: Passkeys
 }
 
 /** The notice for each value of `done` in the URL. */
@@ -36,6 +39,7 @@ const DONE: Partial<Record<string, WordKey>> = {
   'password-revoked': 'password_changed_revoked',
   key: 'key_saved',
   linked: 'provider_is_linked',
+  passkey: 'passkey_added',
 }
 
 type AccountPageState = {
@@ -48,7 +52,7 @@ type AccountPageState = {
 }
 
 export function createAccountPages(options: AccountPageOptions) {
-  const { answer, sessions, twoFactor, requests, sealingScripts: scripts, provider } = options
+  const { answer, sessions, twoFactor, requests, sealingScripts: scripts, provider, passkeys } = options
 
   async function show(guest: Member, state: AccountPageState = {}): Promise<Response> {
     const { say } = guest
@@ -71,6 +75,7 @@ export function createAccountPages(options: AccountPageOptions) {
           left={await twoFactor.countRecoveryCodes(guest.account)}
           asksCode={!sessions.isConfirmed(guest.session.session)}
         />
+        <PasskeyCard {...{ guest, passkeys }} listed={await passkeys.list(guest.account)} />
         {guest.hasNotices && (
           <Card id="notices" title={say('notices_title')}>
             <p>{say('notices_lead')}</p>
@@ -162,23 +167,21 @@ function PasswordForm({ guest, state }: { guest: Member; state: AccountPageState
 type TwoFactorProps = { guest: Member; state: AccountPageState; left: number; asksCode: boolean }
 
 function TwoFactorSection({ guest, state, left, asksCode }: TwoFactorProps) {
-  const { words, say } = guest
+  const { words, say, account } = guest
   const problem = state.wrongPassword === 'twofactor' ? say('password_wrong') : undefined
   return (
     <Card id="two-factor" title={say('two_factor_title')}>
-      {guest.account.hasTwoFactor ? (
+      {account.hasAuthenticator ? (
         <PostForm guest={guest} action={PAGES.turnOffTwoFactor.href()} look="narrow">
           <p>{say('two_factor_on', { n: left })}</p>
           <RefusedFields problems={{ 'two-factor-password': problem }} words={words} />
-          {guest.account.hasPassword && (
-            <PasswordInput words={words} id="two-factor-password" problem={problem} />
-          )}
+          {account.hasPassword && <PasswordInput words={words} id="two-factor-password" problem={problem} />}
           {asksCode && <CodeInput words={words} id="two-factor-code" />}
           <button type="submit">{say('two_factor_turn_off')}</button>
         </PostForm>
       ) : (
         <>
-          <p>{say('two_factor_off')}</p>
+          <p>{account.passkeys > 0 ? say('passkeys_are_factor', { n: left }) : say('two_factor_off')}</p>
           <a class="button" href={guest.href(PAGES.twoFactor.href())}>
             {say('two_factor_turn_on')}
           </a>

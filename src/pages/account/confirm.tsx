@@ -1,6 +1,7 @@
 // Asks for the password again, and for the code of a second factor, before a form with far-reaching effects,
 // so that an unattended browser or a stolen session is not enough.
 
+import type { Passkeys } from '../../accounts/passkeys.ts'
 import type { Sessions } from '../../accounts/sessions.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { WordKey } from '../../words/words.ts'
@@ -9,7 +10,9 @@ import { leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
-import { CodeInput, PasswordInput, UserName } from './account-fields.tsx'
+import { CodeInput, codeHintOf, PasswordInput, UserName } from './account-fields.tsx'
+import { PasskeyForm } from './passkey-form.tsx'
+import { answerIn, type OnRefused, orRefused, withoutChallenge } from './passkeys.tsx'
 import { ProviderLink, type ShownProvider } from './provider-link.tsx'
 import { type FormRefusal, orTooMany, tooMany } from './sign-in.tsx'
 
@@ -20,6 +23,8 @@ type ConfirmationOptions = {
     'isConfirmed' | 'isNew' | 'allowsPassword' | 'testPassword' | 'isCode' | 'confirm' | 'confirmByCode'
   >
   provider: ShownProvider | null
+  passkeys: Pick<Passkeys, 'party' | 'confirm' | 'canAsk'>
+  onRefused: OnRefused
 }
 
 type Outcome = 'confirmed' | 'wrong_password' | 'code_missing' | 'wrong_code' | 'ended'
@@ -32,7 +37,9 @@ type ConfirmationState = FormRefusal & { status: number; passwordProblem?: strin
  */
 export type Confirm = (guest: Member, form: Form) => Promise<Response | null>
 
-export function createConfirm({ answer, sessions, provider }: ConfirmationOptions): Confirm {
+export function createConfirm(options: ConfirmationOptions): Confirm {
+  const { answer, sessions, provider, passkeys, onRefused } = options
+
   /** A session that a provider began is not confirmed by a password that could not begin it. */
   const takesPassword = ({ account, session: { session } }: Member) =>
     account.hasPassword && (session.via === null || sessions.allowsPassword(account))
@@ -41,15 +48,16 @@ export function createConfirm({ answer, sessions, provider }: ConfirmationOption
   const takesCodeAlone = (guest: Member) =>
     guest.account.hasTwoFactor && !takesPassword(guest) && !provider?.signIn.canConfirm(guest.session)
 
+  /** A provider asks again first; its page then takes a passkey as it takes a code. */
+  const takesPasskey = async (guest: Member) =>
+    !provider?.signIn.canConfirm(guest.session) && (await passkeys.canAsk(guest.account))
+
   /**
    * Whether a new session sets up the first second factor, which nothing can confirm where the provider does
    * not say when it asked.
    */
   const isFirstFactor = ({ path, account, session: { session } }: Member) =>
-    path === PAGES.turnOnTwoFactor.href() &&
-    session.via !== null &&
-    !account.hasTwoFactor &&
-    sessions.isNew(session)
+    FIRST_FACTOR.has(path) && session.via !== null && !account.hasTwoFactor && sessions.isNew(session)
 
   async function test({ account, session, viewer }: Member, form: Form): Promise<Outcome> {
     const given = { password: form.text('password'), visit: viewer.visit }
@@ -63,8 +71,9 @@ export function createConfirm({ answer, sessions, provider }: ConfirmationOption
     return (await sessions.confirm(session.session, tested)) ? 'confirmed' : 'ended'
   }
 
-  function ask(guest: Member, form: Form, state: ConfirmationState): Response {
+  async function ask(guest: Member, form: Form, state: ConfirmationState): Promise<Response> {
     const { words, say } = guest
+    const party = (await takesPasskey(guest)) ? passkeys.party : null
     const { status, notice, passwordProblem, codeProblem, headers = {} } = state
     const page = pageOfForm(guest.path)
     const content = (
@@ -82,12 +91,26 @@ export function createConfirm({ answer, sessions, provider }: ConfirmationOption
             />
           </>
         )}
+        {party !== null && (
+          <PasskeyForm
+            guest={guest}
+            party={party}
+            action={guest.path}
+            challenge={{ for: 'confirm' }}
+            name={PASSKEY}
+            label={say('passkey_use')}
+          >
+            <RepeatedFields guest={guest} form={form} />
+          </PasskeyForm>
+        )}
         {takesPassword(guest) ? (
           <PostForm guest={guest} action={guest.path} look="narrow">
             <RepeatedFields guest={guest} form={form} />
             <UserName guest={guest} />
             <PasswordInput words={words} problem={passwordProblem} autofocus />
-            {guest.account.hasTwoFactor && <CodeInput words={words} problem={codeProblem} />}
+            {guest.account.hasTwoFactor && (
+              <CodeInput words={words} problem={codeProblem} hint={codeHintOf(guest.account)} />
+            )}
             <div class="actions">
               <Submit>{say('confirm_submit')}</Submit>
               <a href={guest.href(page.path)}>{say('cancel')}</a>
@@ -96,7 +119,12 @@ export function createConfirm({ answer, sessions, provider }: ConfirmationOption
         ) : takesCodeAlone(guest) ? (
           <PostForm guest={guest} action={guest.path} look="narrow">
             <RepeatedFields guest={guest} form={form} />
-            <CodeInput words={words} problem={codeProblem} attributes={{ autofocus: true }} />
+            <CodeInput
+              words={words}
+              problem={codeProblem}
+              hint={codeHintOf(guest.account)}
+              attributes={{ autofocus: true }}
+            />
             <Submit>{say('confirm_submit')}</Submit>
           </PostForm>
         ) : (
@@ -110,12 +138,25 @@ export function createConfirm({ answer, sessions, provider }: ConfirmationOption
       </>
     )
     const title = say('confirm_title')
-    return answer(content, { guest, title, status, headers, languageSwitch: false })
+    const shown = { guest, title, status, headers, languageSwitch: false }
+    return answer(content, party === null ? shown : { ...shown, script: 'passkey' })
+  }
+
+  async function confirmByPasskey(guest: Member, form: Form): Promise<Response | null> {
+    if (!(await takesPasskey(guest))) return ask(guest, form, { status: 403 })
+    const given = answerIn(guest, form, PASSKEY)
+    const result = await orTooMany(orRefused(guest, onRefused, () => passkeys.confirm(guest.session, given)))
+    if (result === 'confirmed') return null
+    if (result === 'ended') return leadTo(guest, PAGES.signIn.href())
+    if (result === 'too_many') return ask(guest, form, tooMany(guest))
+    const notice = guest.say(result === 'copied' ? 'passkey_copied' : 'passkey_refused')
+    return withoutChallenge(guest, await ask(guest, form, { status: 422, notice }))
   }
 
   return async (guest, form) => {
     if (sessions.isConfirmed(guest.session.session) || isFirstFactor(guest)) return null
     const { say } = guest
+    if (form.text(PASSKEY) !== '') return confirmByPasskey(guest, form)
     if (takesCodeAlone(guest)) {
       const code = form.text('code')
       if (code.trim() === '') return ask(guest, form, { status: 403 })
@@ -141,12 +182,26 @@ export function createConfirm({ answer, sessions, provider }: ConfirmationOption
   }
 }
 
+/** The field of a form to be confirmed that holds a passkey's signature. */
+const PASSKEY = 'confirm-passkey'
+
+/** The pages that set up the first second factor. */
+const FIRST_FACTOR: ReadonlySet<string> = new Set(
+  [PAGES.turnOnTwoFactor, PAGES.newPasskey, PAGES.addPasskey].map((page) => page.href()),
+)
+
 /** Upper bound, above the number of fields of any form here. */
 const MAX_KEPT = 50
 
 /** The fields of the form to be confirmed, as hidden fields. Passwords and codes must be typed again. */
 function RepeatedFields({ guest, form }: { guest: Member; form: Form }) {
-  const typedAgain = ['form', 'username', 'password', ...(guest.account.hasTwoFactor ? ['code'] : [])]
+  const typedAgain = [
+    'form',
+    'username',
+    'password',
+    PASSKEY,
+    ...(guest.account.hasTwoFactor ? ['code'] : []),
+  ]
   const kept = form.fields.filter(([name]) => !typedAgain.includes(name)).slice(0, MAX_KEPT)
   return kept.map(([name, value]) => <input type="hidden" name={name} value={value} />)
 }
@@ -159,6 +214,8 @@ function pageOfForm(path: string): { path: string; title: WordKey } {
   const { linkProvider, unlinkProvider } = PAGES
   if (path === linkProvider.href() || path === unlinkProvider.href())
     return { path: `${PAGES.account.href()}#provider`, title: 'account_title' }
+  if (path.startsWith(PAGES.addPasskey.href()))
+    return { path: `${PAGES.account.href()}#passkeys`, title: 'passkeys_title' }
   if (path === PAGES.keepRecipient.href())
     return { path: `${PAGES.account.href()}#age-key`, title: 'key_title' }
   return { path: `${PAGES.account.href()}#two-factor`, title: 'two_factor_title' }

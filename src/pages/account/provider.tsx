@@ -1,7 +1,8 @@
 // Sign-in by an OpenID provider: the way there, its callback, and linking an account to a person.
 
-import type { HeaderSignIn } from '../../accounts/header-sign-in.ts'
+import type { Passkeys } from '../../accounts/passkeys.ts'
 import { ProviderError, type ProviderOutcome } from '../../accounts/provider-sign-in.ts'
+import type { CurrentSession } from '../../accounts/sessions.ts'
 import { isDomainError, isOutage, notFound } from '../../domain/errors.ts'
 import { answerJson, answerSeeOther } from '../../http/answers.ts'
 import { PAGES } from '../../http/urls.ts'
@@ -12,16 +13,19 @@ import type { Form } from '../frame/form.ts'
 import { type Guest, leadTo, type Member } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Card, EmblemCard, Notice } from '../frame/parts.tsx'
+import { EmblemCard, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
-import { CodeInput, EmailInput, PasswordInput } from './account-fields.tsx'
+import { CodeInput, codeHintOf, EmailInput, PasswordInput } from './account-fields.tsx'
+import { PasskeyForm } from './passkey-form.tsx'
+import { answerIn, type OnRefused, orRefused } from './passkeys.tsx'
 import { ProviderLink, type ShownProvider } from './provider-link.tsx'
 import { type createSignInPages, type FormRefusal, isOwnPath, orTooMany, tooMany } from './sign-in.tsx'
 
 export type ProviderPageOptions = {
   answer: AnswerGuest
   provider: ShownProvider | null
-  onRefused: (refusal: { reason: string; requestId: string; err?: unknown }) => void
+  passkeys: Pick<Passkeys, 'party' | 'confirm' | 'canAsk'>
+  onRefused: OnRefused
 }
 
 type Options = Omit<ProviderPageOptions, 'provider'> & { provider: ShownProvider } & Pick<
@@ -47,7 +51,7 @@ function explain(status: number, text: WordKey, reasons: readonly string[]) {
   return Object.fromEntries(reasons.map((reason) => [reason, { status, text }]))
 }
 
-export function createProviderPages({ answer, provider, onRefused, enter, askCode }: Options) {
+export function createProviderPages({ answer, provider, onRefused, enter, askCode, passkeys }: Options) {
   const { name, signIn } = provider
 
   /** Sends the browser to the provider. The address holds a ticket, or the page to show afterwards. */
@@ -75,7 +79,7 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
     return response
   }
 
-  function lead(guest: Guest, result: ProviderOutcome): Response {
+  function lead(guest: Guest, result: ProviderOutcome): Response | Promise<Response> {
     switch (result.outcome) {
       case 'signed_in':
         return enter(guest, result, result.next)
@@ -96,7 +100,7 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
   type Asked = Shown & { pending: string; email?: string }
 
   /** How a form is shown, again if it was refused. */
-  type Shown = Omit<FormRefusal, 'notice'> & { notice?: string | undefined }
+  type Shown = Omit<FormRefusal, 'notice'> & { notice?: string | undefined; passkey?: Children }
 
   function askPassword(guest: Guest, { pending, email = '', notice, ...again }: Asked): Response {
     const { words, say } = guest
@@ -107,15 +111,26 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
     ])
   }
 
-  function askConfirmationCode(guest: Guest, { pending, notice, ...again }: Asked): Response {
-    return ask(guest, { title: guest.say('code_title'), notice, ...again }, { pending }, [
-      <CodeInput words={guest.words} attributes={{ autofocus: true }} />,
+  async function askConfirmationCode(guest: Guest, { pending, notice, ...again }: Asked): Promise<Response> {
+    const { words, say, session } = guest
+    const account = session?.account
+    const party = account && (await passkeys.canAsk(account)) ? passkeys.party : null
+    const passkey = party && (
+      <PasskeyForm
+        {...{ guest, party, hidden: { pending }, challenge: { for: 'confirm' as const } }}
+        action={PAGES.submitProvider.href()}
+        label={say('passkey_use')}
+        look="primary"
+      />
+    )
+    return ask(guest, { title: say('code_title'), notice, passkey, ...again }, { pending }, [
+      <CodeInput words={words} hint={codeHintOf(account)} attributes={{ autofocus: party === null }} />,
     ])
   }
 
   function ask(
     guest: Guest,
-    { title, notice, status = 200, headers = {} }: Shown & { title: string },
+    { title, notice, passkey, status = 200, headers = {} }: Shown & { title: string },
     hidden: Record<string, string>,
     fields: Children,
   ): Response {
@@ -123,13 +138,15 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
       <div class="card">
         <h1>{title}</h1>
         {notice && <Notice kind="refused">{notice}</Notice>}
+        {passkey}
         <PostForm guest={guest} action={PAGES.submitProvider.href()} hidden={hidden}>
           {fields}
           <Submit>{guest.say('provider_continue')}</Submit>
         </PostForm>
       </div>
     )
-    return answer(content, { guest, title, status, headers, width: 'card-width', languageSwitch: false })
+    const shown = { guest, title, status, headers, width: 'card-width', languageSwitch: false } as const
+    return answer(content, passkey ? { ...shown, script: 'passkey' } : shown)
   }
 
   /** Takes the password that links an account, or the code that confirms a session. */
@@ -157,14 +174,25 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
     return lead(guest, result)
   }
 
+  const confirmByPasskey = (guest: Guest, session: CurrentSession, form: Form) =>
+    orRefused(guest, onRefused, () => passkeys.confirm(session, answerIn(guest, form)))
+
   async function confirmByCode(guest: Guest, form: Form, pending: string): Promise<Response> {
-    if (guest.session === null) return refuse(guest, 'session_ended')
-    const given = { pending, code: form.text('code') }
-    const result = await orTooMany(signIn.confirmByCode(guest.session, given))
+    const { session, say } = guest
+    if (session === null) return refuse(guest, 'session_ended')
+    const isPasskey = form.text('passkey') !== ''
+    const proof = isPasskey
+      ? async () => (await confirmByPasskey(guest, session, form)) === 'confirmed'
+      : form.text('code')
+    const result = await orTooMany(signIn.confirmBy(session, { pending, proof }))
     if (result === 'too_many') return askConfirmationCode(guest, { pending, ...tooMany(guest) })
     if (result.outcome === 'too_late') return refuse(guest, 'pending_lapsed')
     if (result.outcome === 'wrong')
-      return askConfirmationCode(guest, { pending, status: 422, notice: guest.say('code_wrong') })
+      return askConfirmationCode(guest, {
+        pending,
+        status: 422,
+        notice: say(isPasskey ? 'passkey_refused' : 'code_wrong'),
+      })
     return leadTo(guest, result.next)
   }
 
@@ -189,7 +217,8 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
     const purpose = { kind: 'link', session: guest.session.session.id } as const
     const title = say('provider_title', { name })
     const content = (
-      <Card id="provider" title={title}>
+      <div class="card">
+        <h1>{title}</h1>
         <p>{say('provider_link_now', { name })}</p>
         <ProviderLink
           guest={guest}
@@ -197,7 +226,7 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
           visit={{ purpose, next }}
           label={say('provider_continue')}
         />
-      </Card>
+      </div>
     )
     return answer(content, { guest, title, width: 'card-width', languageSwitch: false })
   }
@@ -236,36 +265,6 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
   }
 
   return { start, finish, submit, logOut, link, unlink }
-}
-
-type HeaderPageOptions = Pick<ProviderPageOptions, 'answer' | 'onRefused'> &
-  Pick<Options, 'enter' | 'askCode'> & { headerSignIn: HeaderSignIn }
-
-/** Makes the page that signs in the person whom the proxy names. */
-export function createSignInByHeader({ answer, onRefused, enter, askCode, headerSignIn }: HeaderPageOptions) {
-  return async (guest: Guest): Promise<Response> => {
-    const { exchange, viewer, say } = guest
-    const next = guest.query.get('next') ?? ''
-    if (exchange.isHead) return leadTo(guest, PAGES.signIn.href())
-    try {
-      const { headers } = exchange.request
-      const result = await headerSignIn.signIn({ headers, visit: viewer.visit })
-      if (result.outcome === 'code_needed') return askCode(guest, { pending: result.pending, next })
-      if (result.outcome === 'signed_in') return enter(guest, result, next)
-      throw new ProviderError('account_disabled')
-    } catch (cause) {
-      if (!(cause instanceof ProviderError)) throw cause
-      onRefused({ reason: cause.reason, requestId: exchange.requestId })
-      const title = say('provider_refused_title')
-      const content = (
-        <EmblemCard icon="circle-alert" tone="gone" title={title}>
-          <p>{say('header_refused')}</p>
-          <Contact guest={guest} />
-        </EmblemCard>
-      )
-      return answer(content, { guest, title, status: 403, width: 'narrow' })
-    }
-  }
 }
 
 /** Says for the log what was wrong; the error of a library may quote a token. */

@@ -3,6 +3,7 @@
 
 import type { AccountLinks } from '../../accounts/account-links.ts'
 import type { HeaderSignIn } from '../../accounts/header-sign-in.ts'
+import type { Passkeys } from '../../accounts/passkeys.ts'
 import type { NewSession, Sessions, SignIn } from '../../accounts/sessions.ts'
 import { DomainError, isDomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
@@ -14,7 +15,8 @@ import { type Guest, leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { EmblemCard, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
-import { CodeInput, EmailInput, PasswordInput } from './account-fields.tsx'
+import { CodeInput, codeHintOf, EmailInput, PasswordInput } from './account-fields.tsx'
+import { PasskeyForm } from './passkey-form.tsx'
 import { ProviderLink, type ShownProvider } from './provider-link.tsx'
 
 export type SignInPageOptions = {
@@ -27,6 +29,9 @@ export type SignInPageOptions = {
   provider: ShownProvider | null
   /** Signs in whom a proxy names; null without --auth-header. */
   headerSignIn: HeaderSignIn | null
+  passkeys: Pick<Passkeys, 'party' | 'canAsk'>
+  /** Whether a passkey alone signs anyone in. */
+  allowsPasskeys: boolean
   /** Whether every account may sign in with its password. */
   allowsPasswords: boolean
 }
@@ -38,7 +43,8 @@ type SignInForm = FormRefusal & { email?: string; next?: string }
 
 export function createSignInPages(options: SignInPageOptions) {
   const { answer, sessions, accountLinks, signups, limits, provider, headerSignIn } = options
-  const { allowsPasswords } = options
+  const { allowsPasswords, allowsPasskeys, passkeys } = options
+  const { party } = passkeys
 
   function show(guest: Guest, shown: SignInForm = {}): Response {
     const { status = 200, notice, email = '', headers = {} } = shown
@@ -52,6 +58,15 @@ export function createSignInPages(options: SignInPageOptions) {
           <PasswordInput words={words} label={say('password')} />
           <Submit>{say('nav_sign_in')}</Submit>
         </PostForm>
+        {party !== null && allowsPasskeys && (
+          <PasskeyForm
+            guest={guest}
+            party={party}
+            action={PAGES.submitPasskey.href()}
+            hidden={{ next }}
+            label={say('passkey_sign_in')}
+          />
+        )}
         {limits.mail && (
           <p>
             <a href={guest.href(PAGES.forgot.href())}>{say('forgot_title')}</a>
@@ -92,7 +107,8 @@ export function createSignInPages(options: SignInPageOptions) {
         </p>
       </div>
     )
-    return answer(content, { guest, title: say('sign_in_title'), status, headers, width: 'card-width' })
+    const shownAs = { guest, title: say('sign_in_title'), status, headers, width: 'card-width' } as const
+    return answer(content, party === null ? shownAs : { ...shownAs, script: 'passkey' })
   }
 
   async function signIn(guest: Guest, form: Form): Promise<Response> {
@@ -112,19 +128,36 @@ export function createSignInPages(options: SignInPageOptions) {
 
   type CodeForm = FormRefusal & { pending: string; next: string }
 
-  function askCode(guest: Guest, { pending, next, status = 200, notice, headers = {} }: CodeForm): Response {
+  async function askCode(guest: Guest, form: CodeForm): Promise<Response> {
+    const { pending, next, status = 200, notice, headers = {} } = form
     const { words, say } = guest
+    const waiting = sessions.readPending(pending)
+    const factors = waiting?.factors
+    const canAsk = waiting !== null && (await passkeys.canAsk({ id: waiting.accountId, ...waiting.factors }))
+    const asked = canAsk ? party : null
     const content = (
       <div class="card">
         <h1>{say('code_title')}</h1>
         {notice && <Notice kind="refused">{notice}</Notice>}
+        {asked !== null && (
+          <PasskeyForm
+            guest={guest}
+            party={asked}
+            action={PAGES.submitPasskey.href()}
+            hidden={{ pending, next }}
+            challenge={{ pending }}
+            label={say('passkey_use')}
+            look="primary"
+          />
+        )}
         <PostForm guest={guest} action={PAGES.submitCode.href()} hidden={{ pending, next }}>
-          <CodeInput words={words} attributes={{ autofocus: true }} />
-          <Submit>{say('nav_sign_in')}</Submit>
+          <CodeInput words={words} hint={codeHintOf(factors)} attributes={{ autofocus: asked === null }} />
+          <Submit look={asked === null ? 'primary' : 'quiet'}>{say('nav_sign_in')}</Submit>
         </PostForm>
       </div>
     )
-    return answer(content, { guest, title: say('code_title'), status, headers, width: 'card-width' })
+    const shown = { guest, title: say('code_title'), status, headers, width: 'card-width' } as const
+    return answer(content, asked === null ? shown : { ...shown, script: 'passkey' })
   }
 
   async function confirm(guest: Guest, form: Form): Promise<Response> {

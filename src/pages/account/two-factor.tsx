@@ -1,6 +1,7 @@
 // Turns a second factor on and off: the secret for an authenticator app, a first code, then the recovery
 // codes.
 
+import type { Passkeys } from '../../accounts/passkeys.ts'
 import type { Sessions } from '../../accounts/sessions.ts'
 import type { TwoFactor } from '../../accounts/two-factor.ts'
 import { isOutage } from '../../domain/errors.ts'
@@ -11,7 +12,7 @@ import { leadTo, type Member } from '../frame/guest.ts'
 import { Icon } from '../frame/icons.tsx'
 import type { AnswerGuest } from '../frame/page.tsx'
 import { CopyButton, Notice } from '../frame/parts.tsx'
-import { PostForm, Submit } from '../frame/post-form.tsx'
+import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 import { QrCode } from '../frame/qr.tsx'
 import type { createAccountPages } from './account.tsx'
 import { CodeInput, PasswordInput } from './account-fields.tsx'
@@ -21,6 +22,7 @@ type TwoFactorPageOptions = {
   answer: AnswerGuest
   sessions: Pick<Sessions, 'isPassword' | 'endOtherSessions'>
   twoFactor: TwoFactor
+  passkeys: Pick<Passkeys, 'party' | 'hasRoom'>
   requireSecondFactor: boolean
   showAccount: ReturnType<typeof createAccountPages>['showAgain']
 }
@@ -30,13 +32,13 @@ const CODES_FILE = 'oncebox-recovery-codes.txt'
 type Offer = { secret: string; uri: string }
 
 export function createTwoFactorPages(options: TwoFactorPageOptions) {
-  const { answer, sessions, twoFactor, requireSecondFactor, showAccount } = options
+  const { answer, sessions, twoFactor, passkeys, requireSecondFactor, showAccount } = options
 
   async function show(
     guest: Member,
     again?: { offer: Offer; problem?: string; passwordProblem?: string },
   ): Promise<Response> {
-    if (guest.account.hasTwoFactor) return leadTo(guest, `${PAGES.account.href()}#two-factor`)
+    if (guest.account.hasAuthenticator) return leadTo(guest, `${PAGES.account.href()}#two-factor`)
     const { words, say } = guest
     const holder = { session: guest.session.session, issuer: issuerOf(guest) }
     const { secret, uri } = again?.offer ?? (await twoFactor.offer(guest.account, holder))
@@ -80,6 +82,12 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
             </PostForm>
           </li>
         </ol>
+        {passkeys.party !== null && passkeys.hasRoom(guest.account) && (
+          <>
+            <p>{say('two_factor_or_passkey')}</p>
+            <ButtonForm guest={guest} action={PAGES.newPasskey.href()} label={say('passkey_add')} />
+          </>
+        )}
       </>
     )
     const status = again === undefined ? 200 : 422
@@ -89,12 +97,19 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
   async function turnOn(guest: Member, form: Form): Promise<Response> {
     const secret = form.text('secret')
     const offer = twoFactor.offerAgain(secret, guest.account, issuerOf(guest))
-    if (offer === null || guest.account.hasTwoFactor) return show(guest)
+    if (offer === null || guest.account.hasAuthenticator) return show(guest)
     const { say } = guest
     if (!(await isPassword(guest, form)))
       return show(guest, { offer, passwordProblem: say('password_wrong') })
     const codes = await twoFactor.turnOn(guest.account, { secret, code: form.text('code') })
     if (codes === null) return show(guest, { offer, problem: say('code_wrong') })
+    return showCodes(guest, { codes })
+  }
+
+  type RecoveryCodes = { codes: string[]; isPasskey?: boolean }
+
+  /** Ends the other sessions, because they began without the second factor, and shows the recovery codes. */
+  async function showCodes(guest: Member, { codes, isPasskey = false }: RecoveryCodes): Promise<Response> {
     // The codes can be shown only now, so an outage while the other sessions are ended must not hide them.
     const areOthersEnded = await sessions.endOtherSessions(guest.account, guest.session.session).then(
       () => true,
@@ -103,17 +118,11 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
         throw cause
       },
     )
-    return showCodes(guest, { codes, areOthersEnded })
-  }
-
-  type RecoveryCodes = { codes: string[]; areOthersEnded: boolean }
-
-  function showCodes(guest: Member, { codes, areOthersEnded }: RecoveryCodes): Response {
     const { say } = guest
     const content = (
       <>
         <h1>{say('recovery_title')}</h1>
-        <Notice kind="good">{say('two_factor_is_on')}</Notice>
+        <Notice kind="good">{say(isPasskey ? 'passkey_is_factor' : 'two_factor_is_on')}</Notice>
         {areOthersEnded ? null : <Notice kind="bad">{say('two_factor_others')}</Notice>}
         <p>{say('recovery_lead')}</p>
         <pre id="codes">{codes.join('\n')}</pre>
@@ -152,7 +161,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
     return leadTo(guest, `${PAGES.account.href()}#two-factor`)
   }
 
-  return { show: (guest: Member) => show(guest), turnOn, turnOff }
+  return { show: (guest: Member) => show(guest), turnOn, turnOff, showCodes }
 }
 
 /** Returns the name of this instance in the authenticator app. */

@@ -25,6 +25,7 @@ export type ScriptName =
   | 'create'
   | 'handover'
   | 'lists'
+  | 'passkey'
   | 'receive'
   | 'strength'
 
@@ -71,6 +72,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
     qrPreview: ofText('qr-preview.js', SCRIPT, bundleForBrowser('qr-preview.js')),
     lists: ofText('lists.js', SCRIPT, bundleForBrowser('lists.js')),
     handover: ofText('handover.js', SCRIPT, bundleForBrowser('handover.js')),
+    passkey: ofText('passkey.js', SCRIPT, bundleForBrowser('passkey.js')),
     receive: ofText('receive.js', SCRIPT, bundleForBrowser('receive.js')),
     seal: ofText('seal.js', SCRIPT, bundleForBrowser('sealed/seal.js')),
     identity: ofText('identity.js', SCRIPT, bundleForBrowser('sealed/identity.js')),

@@ -2,14 +2,18 @@
 // none.
 
 import { SESSION_LIFETIME } from '../../domain/account.ts'
+import { CHALLENGE_LIFETIME } from '../../domain/passkey.ts'
 import { DAY, MINUTE } from '../../domain/time.ts'
 import type { Exchange } from '../../http/door/exchange.ts'
 
 /**
  * How long each cookie is kept. `sender` marks the push that this browser created last; `provider` binds a
- * sign-in by the provider to this browser.
+ * sign-in by the provider to this browser, and `passkey` a challenge.
  */
-const LIFETIMES = { session: SESSION_LIFETIME, language: 365 * DAY, sender: DAY, provider: 10 * MINUTE }
+const LIFETIMES = {
+  ...{ session: SESSION_LIFETIME, language: 365 * DAY, sender: DAY },
+  ...{ provider: 10 * MINUTE, passkey: CHALLENGE_LIFETIME },
+}
 
 type CookieName = keyof typeof LIFETIMES
 

@@ -12,18 +12,20 @@ type PostFormProps = {
   look?: string
   /** Whether a script ignores a second press of the button. */
   isOnce?: boolean
+  /** Additional HTML attributes. */
+  attributes?: Readonly<Record<string, string | boolean>>
   children: Children
 }
 
 /** A form that changes state, with the session's CSRF token. */
-export function PostForm({ guest, action, hidden = {}, look, isOnce = false, children }: PostFormProps) {
+export function PostForm({ guest, action, hidden = {}, look, isOnce = false, ...more }: PostFormProps) {
   return (
-    <form method="post" action={guest.href(action)} class={look} data-once={isOnce}>
+    <form method="post" action={guest.href(action)} class={look} data-once={isOnce} {...more.attributes}>
       {guest.session && <input type="hidden" name="form" value={guest.session.formToken} />}
       {Object.entries(hidden).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
-      {children}
+      {more.children}
     </form>
   )
 }

@@ -38,7 +38,7 @@ export const storageSettings = section('Storage and network', {
     parse: baseUrl,
     default: null,
     defaultWords: 'the address of the request',
-    help: 'Address that all links start with, such as https://once.example; may contain a path',
+    help: 'Address that all links start with, such as https://once.example; may contain a path; passkeys belong to its host name',
   },
   keyFile: {
     ...file,

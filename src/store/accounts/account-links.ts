@@ -101,7 +101,7 @@ export function createAccountLinks({
     const row = yield* startAnew(accountId, passwordHash)
     if (row === null) throw gone()
     if (link.endsTwoFactor) yield* removeTwoFactor(accountId)
-    return presentAccount(link.endsTwoFactor ? { ...row, totpSecret: null } : row)
+    return presentAccount(link.endsTwoFactor ? { ...row, totpSecret: null, passkeys: 0 } : row)
   }
 
   return {

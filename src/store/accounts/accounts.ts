@@ -41,6 +41,8 @@ const LOCK_ADMINS = locked(select(accounts, 'WHERE is_admin AND disabled_at IS N
 const END_SESSIONS = statement('DELETE FROM sessions WHERE account_id = $1 AND id <> $2')
 const END_LINKS_FOR = statement('DELETE FROM account_links WHERE account_id = $1')
 const END_LINKS_BY = statement('DELETE FROM account_links WHERE created_by = $1')
+/** From now on they work only beside the new password, until each was used with it. */
+const DEMOTE_PASSKEYS = statement('UPDATE passkeys SET signs_in = false WHERE account_id = $1')
 const UNBIND = statement('DELETE FROM identities WHERE account_id = $1')
 const REVOKE_TOKENS = statement('DELETE FROM api_tokens WHERE account_id = $1')
 const END_MESSAGES = statement("DELETE FROM outbox WHERE account_id = $1 AND kind = 'webhook'")
@@ -164,8 +166,11 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
 /** The account without its credentials. */
 export function presentAccount(row: AccountRow): Account {
   const { id, email, isAdmin, disabledAt, createdAt, totpSecret, resets, passwordHash, isService } = row
+  const { passkeys } = row
+  const hasAuthenticator = totpSecret !== null
   return {
-    ...{ id, email, isAdmin, hasTwoFactor: totpSecret !== null, disabledAt, createdAt, resets },
+    ...{ id, email, isAdmin, disabledAt, createdAt, resets, passkeys, hasAuthenticator },
+    ...{ hasTwoFactor: hasAuthenticator || passkeys > 0 },
     ...{ hasPassword: passwordHash !== NO_PASSWORD, isService },
   }
 }
@@ -176,7 +181,7 @@ export type AccountToInsert = NewAccount &
 
 /** Throws `conflict` when the address has an account, even one that another node is adding right now. */
 export function* insertAccount(account: AccountToInsert): Step<AccountRow> {
-  const row = yield* insert({ lastSignInAt: 0, resets: 0, isService: false, ...account })
+  const row = yield* insert({ lastSignInAt: 0, resets: 0, isService: false, passkeys: 0, ...account })
   if (row === null) throw conflict(`There is an account for ${account.email} already.`)
   return row
 }
@@ -220,7 +225,7 @@ function* replacePassword({ id, passwordHash, keepSession = null, revoke = false
   yield* run(END_SESSIONS, id, keepSession ?? NO_SESSION)
   yield* run(END_LINKS_FOR, id)
   if (!revoke) return
-  for (const made of [REVOKE_TOKENS, UNBIND, END_LINKS_BY, END_MESSAGES, REMOVE_WEBHOOKS])
+  for (const made of [REVOKE_TOKENS, UNBIND, DEMOTE_PASSKEYS, END_LINKS_BY, END_MESSAGES, REMOVE_WEBHOOKS])
     yield* run(made, id)
 }
 

@@ -22,7 +22,7 @@ const PAGE = select(
 const COUNT = statement<{ total: number }>(`SELECT count(*) AS total FROM accounts WHERE ${IS_FOUND}`)
 
 const UNPROTECTED = statement<{ n: number }>(
-  'SELECT count(*) AS n FROM accounts WHERE is_admin AND disabled_at IS NULL AND totp_secret IS NULL',
+  'SELECT count(*) AS n FROM accounts WHERE is_admin AND disabled_at IS NULL AND totp_secret IS NULL AND passkeys = 0',
 )
 
 const MEASURE = statement<{ pushes: number; bytes: number; last: number | null }>(

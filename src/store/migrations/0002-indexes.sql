@@ -11,3 +11,4 @@ CREATE INDEX push_labels_of_request ON push_labels (request_id) WHERE request_id
 CREATE INDEX identities_of_account ON identities (account_id);
 CREATE INDEX sessions_of_provider ON sessions (issuer, subject) WHERE issuer IS NOT NULL;
 CREATE INDEX accounts_pausing ON accounts (last_sign_in_at) WHERE password_hash = '!';
+CREATE INDEX passkeys_of_account ON passkeys (account_id);

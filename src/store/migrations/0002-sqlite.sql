@@ -27,3 +27,7 @@ ALTER TABLE sessions ADD COLUMN sid TEXT CHECK (length(sid) <= 255);
 ALTER TABLE sessions ADD COLUMN is_multi_factor INTEGER NOT NULL DEFAULT false CHECK (is_multi_factor IN (0, 1));
 ALTER TABLE sessions ADD COLUMN ends_at INTEGER;
 CREATE TABLE identities (issuer TEXT NOT NULL CHECK (length(issuer) <= 500), subject TEXT NOT NULL CHECK (length(subject) <= 255), account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, created_at INTEGER NOT NULL, PRIMARY KEY (issuer, subject)) STRICT, WITHOUT ROWID;
+
+-- Passkeys.
+ALTER TABLE accounts ADD COLUMN passkeys INT NOT NULL DEFAULT 0 CHECK (passkeys >= 0);
+CREATE TABLE passkeys (id INTEGER PRIMARY KEY, account_id INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE, credential_id BLOB NOT NULL UNIQUE CHECK (length(credential_id) BETWEEN 1 AND 1023), public_key BLOB NOT NULL CHECK (length(public_key) <= 2048), counter INTEGER NOT NULL CHECK (counter >= 0), rp_id TEXT NOT NULL CHECK (length(rp_id) <= 253), name TEXT NOT NULL CHECK (length(name) <= 100), signs_in INTEGER NOT NULL CHECK (signs_in IN (0, 1)), created_at INTEGER NOT NULL, last_used_at INTEGER, copied_at INTEGER) STRICT;

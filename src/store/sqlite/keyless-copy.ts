@@ -27,6 +27,7 @@ const FEW = {
   api_tokens: OF_ACCOUNT,
   recovery_codes: OF_ACCOUNT,
   identities: OF_ACCOUNT,
+  passkeys: OF_ACCOUNT,
   preferences: OF_ACCOUNT,
   webhooks: `account_id IS NULL OR ${OF_ACCOUNT}`,
   imported: 'true',

@@ -1,0 +1,283 @@
+// Passkeys: challenges for browsers, and what a signed answer opens. A passkey signs in alone where the
+// password alone could, is a second factor everywhere else, and confirms a session.
+
+import type { Keyring } from '../crypto/keyring.ts'
+import { randomKey } from '../crypto/random.ts'
+import { openJson, sealJson } from '../crypto/sealed-field.ts'
+import { hashRecoveryCode, hashToken, isSameSecret } from '../crypto/tokens.ts'
+import type { Account } from '../domain/account.ts'
+import type { Visit } from '../domain/audit.ts'
+import { isDomainError } from '../domain/errors.ts'
+import { CHALLENGE_LIFETIME, MAX_PASSKEYS, type RelyingParty } from '../domain/passkey.ts'
+import { MINUTE, type Now } from '../domain/time.ts'
+import type { StoredPasskey } from '../store/accounts-contract.ts'
+import type { Store } from '../store/contract.ts'
+import type { Credential } from './passkey-verifier.ts'
+import { ProviderError } from './provider-error.ts'
+import type { CurrentSession, NewSession, Sessions } from './sessions.ts'
+import type { SignInLimit } from './sign-in-limit.ts'
+import { newRecoveryCodes } from './two-factor.ts'
+
+/** The use of a challenge. `pending`: the sealed sign-in whose password was right. */
+export type PasskeyPurpose =
+  | { kind: 'sign_in' }
+  | { kind: 'second_factor'; pending: string }
+  | { kind: 'confirm'; session: CurrentSession }
+  | { kind: 'add'; session: CurrentSession; serverName: string }
+
+/** The answer of a browser, and the cookie that came with the challenge. */
+export type PasskeyAnswer = { credential: string; cookie: string | null }
+
+export type PasskeySignIn =
+  | ({ outcome: 'signed_in' } & NewSession)
+  /** The counter went back: the passkey may have been copied, and opens nothing any more. */
+  | { outcome: 'copied'; account: Account }
+  /** The password has changed, so the passkey works only beside the new one. */
+  | { outcome: 'password_needed'; account: Account }
+  | { outcome: 'refused' }
+
+type Begun = { challenge: string; until: number; purpose: string }
+
+export type Passkeys = ReturnType<typeof createPasskeys>
+
+export type PasskeysOptions = {
+  /** This server as browsers know it; null if they offer no passkeys for it. */
+  party: RelyingParty | null
+  store: Pick<Store, 'passkeys' | 'identities'>
+  keyring: Keyring
+  sessions: Pick<Sessions, 'readPending' | 'confirmSignInBy' | 'beginByPasskey'>
+  limit: Pick<SignInLimit, 'tryPassword' | 'tryCode'>
+  /** Whether a passkey alone may sign in to this account. */
+  isOpenTo: (account: Account) => boolean
+  onCopied: (account: Account) => void
+  now: Now
+}
+
+const BEGUN = { subkey: 'owner', subject: new Uint8Array(), field: 'challenge of a passkey' } as const
+/** Far more than any authenticator sends. */
+const MAX_CREDENTIAL = 16_000
+
+export function createPasskeys(options: PasskeysOptions) {
+  const { party, keyring, sessions, limit, isOpenTo, onCopied, now } = options
+  const { passkeys, identities } = options.store
+
+  /** Lists the passkeys that work under the present host name. */
+  async function listUsable(accountId: number) {
+    const all = await passkeys.listPasskeys(accountId)
+    return all.filter(({ rpId, copiedAt }) => rpId === party?.id && copiedAt === null)
+  }
+
+  /**
+   * Resolves to the options for the browser's call, and to the cookie that binds the challenge to this
+   * browser; null if nothing can answer.
+   */
+  async function start(purpose: PasskeyPurpose): Promise<{ call: object; cookie: string } | null> {
+    const challenge = randomKey(32).toString('base64url')
+    const call = await callFor(purpose, challenge)
+    if (call === null) return null
+    const begun: Begun = { challenge, until: now() + CHALLENGE_LIFETIME, purpose: nameOf(purpose) }
+    return { call, cookie: sealJson(begun, keyring, BEGUN) }
+  }
+
+  async function callFor(purpose: PasskeyPurpose, challenge: string): Promise<object | null> {
+    if (party === null) return null
+    const common = { challenge, timeout: CHALLENGE_LIFETIME }
+    if (purpose.kind === 'add') {
+      const { account } = purpose.session
+      const known = await passkeys.listPasskeys(account.id)
+      return {
+        create: {
+          ...common,
+          rp: { id: party.id, name: purpose.serverName },
+          user: { id: handleOf(account), name: account.email, displayName: account.email },
+          pubKeyCredParams: [-8, -7, -257].map((alg) => ({ type: 'public-key', alg })),
+          excludeCredentials: known.map(describe),
+          authenticatorSelection: {
+            ...{ residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+          },
+          attestation: 'none',
+        },
+      }
+    }
+    const get = { ...common, rpId: party.id, userVerification: 'required' }
+    if (purpose.kind === 'sign_in') return { get: { ...get, allowCredentials: [] } }
+    const accountId =
+      purpose.kind === 'confirm'
+        ? purpose.session.account.id
+        : (sessions.readPending(purpose.pending)?.accountId ?? 0)
+    const usable = await listUsable(accountId)
+    return usable.length === 0 ? null : { get: { ...get, allowCredentials: usable.map(describe) } }
+  }
+
+  /** Throws ProviderError unless this browser got a challenge for this purpose, lately. */
+  function read({ credential, cookie }: PasskeyAnswer, purpose: PasskeyPurpose) {
+    const begun = cookie === null ? null : openJson<Begun>(cookie, keyring, BEGUN)
+    if (party === null || begun === null || now() >= begun.until || begun.purpose !== nameOf(purpose))
+      throw new ProviderError('challenge_missing')
+    return { begun, sent: parseCredential(credential), party }
+  }
+
+  /** Spends a challenge once, over all nodes. */
+  async function spend({ challenge, until }: Begun): Promise<void> {
+    const text = hashToken(`passkey challenge ${challenge}`).toString('base64url')
+    await identities.spend({ text, lapsesAt: until + MINUTE }).catch((cause) => {
+      throw isDomainError(cause, 'conflict') ? new ProviderError('challenge_used') : cause
+    })
+  }
+
+  /** Throws ProviderError unless the passkey has signed the challenge; false if it was copied. */
+  async function prove(
+    { begun, sent, party }: ReturnType<typeof read>,
+    { found, owner, beside = null }: { found: StoredPasskey | null; owner?: number; beside?: string | null },
+  ): Promise<boolean> {
+    await spend(begun)
+    const account = found?.owner.account
+    if (found === null || account === undefined || (owner !== undefined && account.id !== owner))
+      throw new ProviderError('passkey_unknown')
+    if (sent.userHandle && !isSameSecret(sent.userHandle, handleOf(account)))
+      throw new ProviderError('passkey_wrong')
+    const { verifyUse } = await import('./passkey-verifier.ts')
+    const expected = { challenge: begun.challenge, party, publicKey: found.publicKey }
+    const counter = await verifyUse(sent, expected).catch((cause) => {
+      throw new ProviderError('passkey_wrong', cause)
+    })
+    const used = await passkeys.use({ id: found.id, accountId: account.id, counter, beside })
+    if (used === 'gone') throw new ProviderError('passkey_unknown')
+    if (used === 'copied') onCopied(account)
+    return used === 'used'
+  }
+
+  const find = ({ id }: Credential) => passkeys.find(Buffer.from(id, 'base64url'))
+
+  /** Signs in without a password. Throws `too_many`, as for passwords, and ProviderError. */
+  async function signIn({ visit, ...answer }: PasskeyAnswer & { visit: Visit }): Promise<PasskeySignIn> {
+    const given = read(answer, { kind: 'sign_in' })
+    const found = await find(given.sent)
+    const work = async (): Promise<PasskeySignIn> => {
+      const isProven = await prove(given, { found })
+      if (found === null) return { outcome: 'refused' }
+      const { account } = found.owner
+      if (!isProven) return { outcome: 'copied', account }
+      if (!isOpenTo(account)) throw new ProviderError('passkey_not_alone')
+      if (!found.signsIn) return { outcome: 'password_needed', account }
+      return sessions.beginByPasskey(found.owner, visit)
+    }
+    const from = { email: found?.owner.account.email ?? '', address: visit.ip }
+    return limit.tryPassword(from, { work, isRight: ({ outcome }) => outcome === 'signed_in' })
+  }
+
+  /**
+   * Ends a sign-in whose password, or provider, was right. Throws `too_many`, as for codes, and
+   * ProviderError.
+   */
+  async function confirmSignIn({
+    pending: text,
+    visit,
+    ...answer
+  }: PasskeyAnswer & { pending: string; visit: Visit }): Promise<PasskeySignIn> {
+    const given = read(answer, { kind: 'second_factor', pending: text })
+    const pending = sessions.readPending(text)
+    if (pending === null) throw new ProviderError('challenge_missing')
+    const found = await find(given.sent)
+    let isProven: boolean | null = null
+    const result = await sessions.confirmSignInBy({ pending, visit }, async ({ account, passwordHash }) => {
+      const beside = pending.by === null ? passwordHash : null
+      isProven = await prove(given, { found, owner: account.id, beside })
+      return isProven
+    })
+    if (isProven === false && found !== null) return { outcome: 'copied', account: found.owner.account }
+    return result.outcome === 'signed_in' ? result : { outcome: 'refused' }
+  }
+
+  /** Confirms a session in place of password and code. Throws `too_many` and ProviderError. */
+  function confirm(
+    session: CurrentSession,
+    answer: PasskeyAnswer,
+  ): Promise<'confirmed' | 'copied' | 'ended'> {
+    const { id: owner } = session.account
+    const work = async () => {
+      const given = read(answer, { kind: 'confirm', session })
+      if (!(await prove(given, { found: await find(given.sent), owner }))) return 'copied'
+      return (await identities.confirmSession(session.session.id)) ? 'confirmed' : 'ended'
+    }
+    return limit.tryCode(owner, { work, isRight: (outcome) => outcome !== 'copied' })
+  }
+
+  /**
+   * Adds a passkey. Resolves to the recovery codes, shown once, if it is the first second factor. Throws
+   * ProviderError.
+   */
+  async function add(
+    session: CurrentSession,
+    { name, ...answer }: PasskeyAnswer & { name: string },
+  ): Promise<{ codes: string[] | null } | 'too_many'> {
+    const { begun, sent, party } = read(answer, { kind: 'add', session, serverName: '' })
+    await spend(begun)
+    const { verifyNew } = await import('./passkey-verifier.ts')
+    const key = await verifyNew(sent, { challenge: begun.challenge, party }).catch((cause) => {
+      throw new ProviderError('passkey_wrong', cause)
+    })
+    const codes = newRecoveryCodes()
+    const { account } = session
+    const added = await passkeys.add({
+      ...{ ...key, accountId: account.id, session: session.session.id, rpId: party.id, name },
+      recoveryHashes: codes.map(hashRecoveryCode),
+    })
+    if (added === 'too_many') return 'too_many'
+    if (added === 'known') throw new ProviderError('passkey_known')
+    return { codes: added === 'first' ? codes : null }
+  }
+
+  return {
+    party,
+    ...{ start, signIn, confirmSignIn, confirm, add },
+    list: ({ id }: Account) => passkeys.listPasskeys(id),
+    /** Whether the account has a passkey that a browser can use here. */
+    canAsk: async ({ id, passkeys: n }: Pick<Account, 'id' | 'passkeys'>) =>
+      n > 0 && (await listUsable(id)).length > 0,
+    hasRoom: ({ passkeys: n }: Account) => n < MAX_PASSKEYS,
+    /** Returns false if it was removed before. */
+    remove: ({ id: accountId }: Account, id: number) => passkeys.remove({ accountId, id }),
+  }
+}
+
+/** Names a purpose, so that a challenge serves no other one. */
+function nameOf(purpose: PasskeyPurpose): string {
+  switch (purpose.kind) {
+    case 'sign_in':
+      return 'sign_in'
+    case 'second_factor':
+      return `second_factor ${hashToken(purpose.pending).toString('base64url')}`
+    case 'confirm':
+    case 'add':
+      return `${purpose.kind} ${purpose.session.session.id}`
+  }
+}
+
+/** The user handle of an account: the same for all of its passkeys, and says nothing about the person. */
+function handleOf({ id, createdAt }: Account): string {
+  return hashToken(`passkeys of account ${id} ${createdAt}`).toString('base64url')
+}
+
+function describe({ credentialId }: { credentialId: Uint8Array }) {
+  return { type: 'public-key', id: Buffer.from(credentialId).toString('base64url') }
+}
+
+const MEMBERS = ['id', 'clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle']
+
+function parseCredential(text: string): Credential {
+  if (text.length > MAX_CREDENTIAL) throw new ProviderError('credential_malformed')
+  try {
+    const sent: Record<string, unknown> = JSON.parse(text)
+    const known = MEMBERS.flatMap((name) => {
+      const value = sent[name] ?? ''
+      if (typeof value !== 'string' || !/^[\w-]*$/.test(value)) throw new Error(`${name} is not base64url`)
+      return [[name, value]]
+    })
+    const credential: Credential = { id: '', ...Object.fromEntries(known) }
+    if (credential.id === '') throw new Error('id is missing')
+    return credential
+  } catch (cause) {
+    throw new ProviderError('credential_malformed', cause)
+  }
+}

@@ -1,0 +1,49 @@
+// Rules of passkeys: under which address a server has them, and when one may have been copied.
+
+import { MINUTE } from './time.ts'
+
+/** A passkey as its owner sees it. */
+export type Passkey = {
+  id: number
+  name: string
+  /** The host name that it belongs to. */
+  rpId: string
+  /** If false, it works only beside the password, which has changed since it was last used so. */
+  signsIn: boolean
+  createdAt: number
+  lastUsedAt: number | null
+  /** When its counter went back; null if it never did. */
+  copiedAt: number | null
+}
+
+/** A server as browsers know it: its host name, and the only origin whose answers count. */
+export type RelyingParty = { id: string; origin: string }
+
+export const MAX_PASSKEYS = 10
+export const MAX_PASSKEY_NAME_LENGTH = 100
+
+/** How long a browser may take to answer a challenge. */
+export const CHALLENGE_LIFETIME = 5 * MINUTE
+
+/**
+ * Returns null where browsers offer no passkeys: without a base URL, under an IP address, and over plain HTTP
+ * except on localhost (W3C Secure Contexts, 3.1).
+ */
+export function findRelyingParty(baseUrl: string | null): RelyingParty | null {
+  const url = baseUrl === null ? null : URL.parse(baseUrl)
+  if (url === null) return null
+  const { hostname: id, protocol, origin } = url
+  const isName = !id.startsWith('[') && !/^[\d.]+$/.test(id)
+  const isSecure = protocol === 'https:' || id === 'localhost' || id.endsWith('.localhost')
+  return isName && isSecure ? { id, origin } : null
+}
+
+/** Whether a signature counter went back, so that the key exists twice. Many authenticators count nothing. */
+export function isCopied({ stored, given }: { stored: number; given: number }): boolean {
+  return (stored > 0 || given > 0) && given <= stored
+}
+
+/** Returns a name without control characters; '' if none is left. */
+export function passkeyNameOf(text: string): string {
+  return [...text.replace(/\p{Cc}/gu, '').trim()].slice(0, MAX_PASSKEY_NAME_LENGTH).join('')
+}
