@@ -186,6 +186,8 @@ function createMemoryApp() {
               email,
               isAdmin,
               hasTwoFactor: false,
+              hasAuthenticator: false,
+              passkeys: 0,
               disabledAt: null,
               createdAt: 0,
               resets: 0,

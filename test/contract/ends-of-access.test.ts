@@ -9,6 +9,7 @@ import { createTrial } from '../cli/trial.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { alterDatabase } from '../support/damage.ts'
 import { createPeople, type People, type Person } from '../support/people.ts'
+import { createAuthenticator } from '../support/software-authenticator.ts'
 import { waitUntil } from '../support/waiting.ts'
 import { startReceiver, type WebhookReceiver } from '../support/webhooks.ts'
 
@@ -47,7 +48,9 @@ const linkIn = (text: string) => /localhost(\/welcome\/\w+)</.exec(text)?.[1] ??
 async function giveAccess() {
   const token = await api.addAccount(ANN, { isAdmin: true })
   const own = await people.signIn(ANN)
-  const other = await people.signIn(ANN)
+  const key = createAuthenticator()
+  await addPasskey(own, key)
+  const other = await people.enter(await enterByPasskey(key))
   const id = (await api.accounts().requireAccount(ANN)).id
   const invitation = linkIn((await own.post('/admin/invitations', { email: 'eve@example.org' })).text)
   const { text } = await root.get('/admin')
@@ -65,9 +68,29 @@ async function giveAccess() {
   const watch = await startWatch(token)
   alterDatabase(api.dataDir, `INSERT INTO identities VALUES ('https://id.example', 'sub-ann', ${id}, 0)`)
   return {
-    ...{ id, token, own, other, invitation, reset, watch, push: push.url_token },
+    ...{ id, token, own, other, key, invitation, reset, watch, push: push.url_token },
     ...{ request: String(request.url_token), file: new URL(file?.url ?? '').pathname },
   }
+}
+
+type Key = ReturnType<typeof createAuthenticator>
+
+/** Asks for a challenge; resolves to it, and to the cookie that binds it. */
+async function askChallenge(query = '', cookie = '') {
+  const { text, headers } = await people.get(`/sign-in/passkey/challenge${query}`, { headers: { cookie } })
+  const [own = ''] = (headers.get('set-cookie') ?? '').split(';', 1)
+  return { call: JSON.parse(text), cookie: [cookie, own].filter(Boolean).join('; ') }
+}
+
+async function addPasskey(of: Person, key: Key): Promise<void> {
+  const { call, cookie } = await askChallenge('?for=add', of.cookie)
+  const passkey = JSON.stringify(key.create(call))
+  expect((await of.post('/account/passkeys', { passkey }, { headers: { cookie } })).status).toBe(200)
+}
+
+async function enterByPasskey(key: Key) {
+  const { call, cookie } = await askChallenge()
+  return people.post('/sign-in/passkey', { passkey: JSON.stringify(key.get(call)) }, { headers: { cookie } })
 }
 
 /** Waits for the next event of the account; `ended` resolves to the status of the answer. */
@@ -145,6 +168,7 @@ const WAYS: Record<string, () => Promise<boolean>> = {
     const sql = `SELECT 1 FROM identities, accounts a WHERE a.id = account_id AND a.disabled_at IS NULL`
     return readFrom((database) => database.query(sql).get() !== null)
   },
+  'passkey alone': async () => (await enterByPasskey(given.key)).status === 303,
   'invitation it made': async () => (await people.get(given.invitation)).status === 200,
   'reset link for it': async () => (await people.get(given.reset)).status === 200,
   webhook: async () => {

@@ -21,7 +21,14 @@ const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 const LATER = NOW + 30 * DAY
 const visit = visitFrom({ ip: '192.0.2.1', userAgent: 'test', referrer: '' })
 const OWNER = {
-  ...{ id: 7, email: 'ann@example.org', isAdmin: false, hasTwoFactor: false },
+  ...{
+    id: 7,
+    email: 'ann@example.org',
+    isAdmin: false,
+    hasTwoFactor: false,
+    hasAuthenticator: false,
+    passkeys: 0,
+  },
   ...{ disabledAt: null, createdAt: 0, resets: 0, hasPassword: true, isService: false },
 }
 const owned = (changes: Partial<Push> = {}) => examplePush(NOW, { ownerId: OWNER.id, ...changes })

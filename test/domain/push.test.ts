@@ -14,6 +14,8 @@ const ann: Account = {
   email: 'ann@example.org',
   isAdmin: false,
   hasTwoFactor: false,
+  hasAuthenticator: false,
+  passkeys: 0,
   disabledAt: null,
   createdAt: NOW,
   resets: 0,

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
-import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { type FindFaults, prepareAxe } from '../support/axe.ts'
 import { createStage } from '../support/binary.ts'
 import { findBrokenWords, launchBrowser, measureLooks, watch } from '../support/chromium.ts'
 import { needs } from '../support/needs.ts'
@@ -13,36 +14,12 @@ import { createWalkers, prepareTour, STOPS, type Stop, TOUR_OPTIONS } from '../s
 /** The tour takes a minute, or ten on a busy machine. */
 const TOUR_MS = 1_200_000
 
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 const FRAME = join(import.meta.dir, '../../src/pages/frame')
 
 const PHONE = { width: 320, height: 640 }
 const DESK = { width: 1100, height: 800 }
 
-type Violation = { id: string; nodes: { html: string; failureSummary?: string }[] }
-
-/** All faults, or only those that other colours make. */
-type FindFaults = (of?: 'all' | 'colours') => Promise<string[]>
-
 type Look = { on: 'phone' | 'desk'; scheme: 'light' | 'dark' }
-
-/** Returns all violations that axe-core finds in the current page: WCAG 2.2 AA and best practices. */
-async function prepareAxe(client: CDPSession): Promise<FindFaults> {
-  // The policy of the pages forbids scripts from elsewhere; the browser's own tools may run them all the
-  // same.
-  await client.send('Runtime.evaluate', { expression: AXE })
-  return async (of = 'all') => {
-    const options = { resultTypes: ['violations'], ...(of === 'all' ? {} : { runOnly: ['color-contrast'] }) }
-    const { result } = await client.send('Runtime.evaluate', {
-      expression: `axe.run(${JSON.stringify(options)}).then((found) => JSON.stringify(found.violations))`,
-      awaitPromise: true,
-    })
-    const violations: Violation[] = JSON.parse(result.value)
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
-    )
-  }
-}
 
 /** Adds up the layout shifts of a page in `window.shifts`. */
 function countShifts(page: Page) {

@@ -123,6 +123,11 @@ const TABLE: Table = {
     isBound: always((s) => s.identities.isBound(ID)),
     ...writes('addAccount', 'bind', 'unbind', 'setAdmin', 'spend', 'endSessions', 'confirmSession'),
   },
+  passkeys: {
+    find: always((s) => s.passkeys.find(NOTHING)),
+    listPasskeys: always((s) => s.passkeys.listPasskeys(ID)),
+    ...writes('add', 'remove', 'use'),
+  },
   apiTokens: {
     listApiTokens: always((s) => s.apiTokens.listApiTokens(ID)),
     findByHash: { ended: (s) => s.apiTokens.findByHash(NOTHING), live: (s) => s.apiTokens.findByHash(TOKEN) },
@@ -144,7 +149,7 @@ const TABLE: Table = {
   },
   twoFactor: {
     countRecoveryCodes: always((s) => s.twoFactor.countRecoveryCodes(ID)),
-    ...writes('set', 'remove', 'useStep', 'useRecoveryCode'),
+    ...writes('removeAuthenticator', 'set', 'remove', 'useStep', 'useRecoveryCode'),
   },
   preferences: {
     find: { ended: (s) => s.preferences.find(GONE), live: (s) => s.preferences.find(ID) },
