@@ -1,6 +1,7 @@
 // What every engine promises about accounts and what belongs to them: one of each, used once, ended together.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { NO_CHOICES } from '../../../src/domain/push-choices.ts'
 import { DAY } from '../../../src/domain/time.ts'
 import type { Preferences } from '../../../src/store/accounts-contract.ts'
@@ -259,6 +260,97 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await twoFactor.countRecoveryCodes(id)).toBe(0)
     await twoFactor.remove(id)
     expect(await twoFactor.set(factor)).toBe(true)
+  })
+
+  /** Adds a passkey of Ann's account in a session of its own. */
+  async function addPasskey(n: number, accountId = id) {
+    const { sessions, passkeys } = opened.store
+    const hash = randomBytes(32)
+    await sessions.addSession({ accountId, hash, visit: VISIT, tested: 'x' })
+    const session = (await sessions.findByHash(hash))?.session.id ?? 0
+    return passkeys.add({
+      ...{ accountId, session, credentialId: Buffer.alloc(20, n), publicKey: Buffer.alloc(77, n) },
+      ...{ counter: 0, rpId: 'once.example', name: `Key ${n}`, recoveryHashes: [Buffer.alloc(32, 100 + n)] },
+    })
+  }
+
+  test('of many passkeys added at once ten are kept, each once, and one of them brings the codes', async () => {
+    const { accounts, twoFactor, passkeys } = opened.store
+    const added = await Promise.all(Array.from({ length: 12 }, (_, n) => addPasskey(n + 1)))
+    expect(added.toSorted()).toEqual([...Array(9).fill('added'), 'first', 'too_many', 'too_many'])
+    expect(await accounts.findById(id)).toMatchObject({
+      passkeys: 10,
+      hasTwoFactor: true,
+      hasAuthenticator: false,
+    })
+    expect(await twoFactor.countRecoveryCodes(id)).toBe(1)
+    const bob = await add('bob@example.org')
+    const [first] = await passkeys.listPasskeys(id)
+    expect(first?.credentialId).toEqual(new Uint8Array(Buffer.alloc(20, Number(first?.name.slice(4)))))
+    expect(await addPasskey(Number(first?.name.slice(4)), bob.id)).toBe('known')
+    expect(await passkeys.remove({ accountId: bob.id, id: first?.id ?? 0 })).toBe(false)
+    const removed = await Promise.all(
+      [1, 2].map(() => passkeys.remove({ accountId: id, id: first?.id ?? 0 })),
+    )
+    expect(removed.toSorted()).toEqual([false, true])
+    expect((await accounts.findById(id))?.passkeys).toBe(9)
+  })
+
+  test('of two uses with one counter the second closes the passkey for good', async () => {
+    const { passkeys } = opened.store
+    await addPasskey(1)
+    const [key] = await passkeys.listPasskeys(id)
+    const use = (counter: number) => passkeys.use({ id: key?.id ?? 0, accountId: id, counter, beside: null })
+    expect((await Promise.all([use(7), use(7)])).toSorted()).toEqual(['copied', 'used'])
+    expect(await use(8)).toBe('copied')
+    const found = await passkeys.find(Buffer.alloc(20, 1))
+    expect(found).toMatchObject({ copiedAt: opened.clock.now(), owner: { account: { id } } })
+    expect(await passkeys.use({ id: 99, accountId: id, counter: 9, beside: null })).toBe('gone')
+  })
+
+  test('a new password that revokes leaves passkeys beside it, until one is used with that very password', async () => {
+    const { accounts, passkeys, twoFactor } = opened.store
+    await addPasskey(1)
+    const look = async () => (await passkeys.find(Buffer.alloc(20, 1)))?.signsIn
+    const key = (await passkeys.listPasskeys(id))[0]?.id ?? 0
+    await accounts.setPasswordHash({ id, passwordHash: 'y' })
+    expect(await look()).toBe(true)
+    await accounts.setPasswordHash({ id, passwordHash: 'z', revoke: true })
+    expect(await look()).toBe(false)
+    for (const beside of [null, 'y']) await passkeys.use({ id: key, accountId: id, counter: 0, beside })
+    expect(await look()).toBe(false)
+    await passkeys.use({ id: key, accountId: id, counter: 0, beside: 'z' })
+    expect(await look()).toBe(true)
+    await twoFactor.remove(id)
+    expect(await look()).toBeUndefined()
+    expect(await accounts.findById(id)).toMatchObject({ passkeys: 0, hasTwoFactor: false })
+  })
+
+  test('an app that is turned off leaves the recovery codes to the passkeys, and the last passkey takes them', async () => {
+    const { passkeys, twoFactor } = opened.store
+    const count = () => twoFactor.countRecoveryCodes(id)
+    const factor = { accountId: id, sealedSecret: Buffer.alloc(50, 1), step: 10 }
+    await twoFactor.set({ ...factor, recoveryHashes: [5, 6].map((n) => Buffer.alloc(32, n)) })
+    expect(await addPasskey(1)).toBe('added')
+    await twoFactor.removeAuthenticator(id)
+    expect(await count()).toBe(2)
+    await passkeys.remove({ accountId: id, id: (await passkeys.listPasskeys(id))[0]?.id ?? 0 })
+    expect(await count()).toBe(0)
+    await twoFactor.set({ ...factor, step: 11, recoveryHashes: [Buffer.alloc(32, 7)] })
+    await twoFactor.removeAuthenticator(id)
+    expect(await count()).toBe(0)
+  })
+
+  test('no passkey is added in a session that has ended, and none stays with a removed account', async () => {
+    const { accounts, passkeys } = opened.store
+    await addPasskey(1)
+    const late = passkeys.add({
+      ...{ accountId: id, session: 99, credentialId: Buffer.alloc(20, 2), publicKey: Buffer.alloc(77) },
+      ...{ counter: 0, rpId: 'once.example', name: 'Late', recoveryHashes: [] },
+    })
+    await expect(late).rejects.toMatchObject({ code: 'unauthenticated' })
+    await accounts.removeAccount(id)
+    expect(await passkeys.find(Buffer.alloc(20, 1))).toBeNull()
   })
 
   test('the latest choices of an account are kept across a restart, and deleted with the account', async () => {
