@@ -28,8 +28,10 @@ export type EarlierTokens = {
 /** Unpacks the data of a version, such as `3.0.0`. The folder was served elsewhere: `--accept-move`. */
 export async function unpackEarlier(version: string) {
   const room = mkdtempSync(join(tmpdir(), 'oncebox-earlier-'))
-  const unpacked = Bun.spawnSync(['tar', '-xzf', join(FIXTURES, `${version}.tar.gz`), '-C', room])
-  if (!unpacked.success) throw new Error(`${unpacked.stderr}`)
+  const archive = new Bun.Archive(await Bun.file(join(FIXTURES, `${version}.tar.gz`)).bytes())
+  // It does not keep the modes of files, which are private here.
+  const mask = process.umask(0o077)
+  await archive.extract(room).finally(() => process.umask(mask))
   return {
     room,
     dataDir: join(room, 'data'),
