@@ -9,24 +9,34 @@ import { join } from 'node:path'
  */
 export const PACKAGES = {
   age: 'age',
+  'ansible-lint': 'ansible-lint',
+  'ansible-playbook': 'ansible-core',
+  'apt-get': 'apt',
   bash: 'bash',
   cc: 'gcc libc6-dev',
   certutil: 'libnss3-tools',
   chromium: 'chromium-headless-shell',
   cp: 'coreutils',
+  cpio: 'cpio',
   curl: 'curl',
   dd: 'coreutils',
   'desktop-file-validate': 'desktop-file-utils',
+  'docker-registry': 'docker-registry',
+  'dpkg-deb': 'dpkg',
   fish: 'fish',
+  gpgv: 'gpgv',
   mariadb: 'mariadb-server',
   mkfifo: 'coreutils',
   mount: 'mount',
   nginx: 'nginx-light',
   postgres: 'postgresql',
   python3: 'python3',
+  rpmbuild: 'rpm',
   rsync: 'rsync',
+  ruby: 'ruby',
   setpriv: 'util-linux',
   sh: 'dash',
+  skopeo: 'skopeo',
   sqlite3: 'sqlite3',
   strace: 'strace',
   systemctl: null,
@@ -40,6 +50,17 @@ export const PACKAGES = {
   zip: 'zip',
   zsh: 'zsh',
 } as const satisfies Record<string, string | null>
+
+/** Programs that only tests of `npm run test:slow` start: `.ci/run` does not install them. */
+export const SLOW_ONLY: readonly Program[] = [
+  'ansible-lint',
+  'ansible-playbook',
+  'cpio',
+  'docker-registry',
+  'rpmbuild',
+  'ruby',
+  'skopeo',
+]
 
 export type Program = keyof typeof PACKAGES
 

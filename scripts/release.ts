@@ -1,28 +1,31 @@
 // Makes the files of a release in dist/release/: `npm run release`, a part with `-- --only linux-x64,deb`.
 
-import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import password from '@inquirer/password'
 import { compile, PROJECT, VERSION } from './compile.ts'
 import { isDpkgHere, writeDebianPackage } from './release/debian-package.ts'
+import { finishRelease } from './release/finish.ts'
 import { glibcFor, glibcLicence } from './release/glibc.ts'
-import { imageOf } from './release/image.ts'
-import { needsPassword, readSigningKey, type SigningKey, signFile } from './release/minisign.ts'
+import { type ImageContent, imageOf } from './release/image.ts'
+import { needsPassword, readSigningKey, type SigningKey } from './release/minisign.ts'
 import {
+  ARCHITECTURES,
   type Architecture,
   architectureOf,
+  BOTH_IMAGES,
   chooseParts,
   fileNameOf,
   partOf,
   systemOf,
 } from './release/parts.ts'
+import { isRpmbuildHere, writeRpmPackage } from './release/rpm-package.ts'
 import { runtimeFor } from './release/runtimes.ts'
+import { NO_BASE, parseDownloadBase } from './release/table.ts'
 import { writeSbom } from './sbom.ts'
 
 const FOLDER = join(PROJECT, 'dist', 'release')
-const CHECKSUMS = 'SHA256SUMS'
 
 const OPTIONS = {
   only: { type: 'string' },
@@ -32,30 +35,41 @@ const OPTIONS = {
 } as const
 
 type Values = { [name in keyof typeof OPTIONS]?: string }
-type Making = { values: Values; time: number }
+type Making = { values: Values; time: number; revision: string | null }
 
 const pathOf = (part: string) => join(FOLDER, fileNameOf(part, VERSION))
 
-/** The time of all files in the release, in seconds: that of the last commit, for reproducible builds. */
-function releaseTime(): number {
-  const given = process.env.SOURCE_DATE_EPOCH
-  if (given !== undefined && /^\d+$/.test(given)) return Number(given)
-  const child = Bun.spawnSync(['git', 'log', '-1', '--format=%ct'], { cwd: PROJECT, stderr: 'ignore' })
-  const time = Number.parseInt(child.stdout.toString(), 10)
-  if (child.success && Number.isFinite(time)) return time
+/**
+ * Returns the time of all files in the release, in seconds, and the commit. SOURCE_DATE_EPOCH overrides the
+ * time of the commit.
+ */
+function readCommit(): { time: number; revision: string | null } {
+  const child = Bun.spawnSync(['git', 'log', '-1', '--format=%ct %H'], { cwd: PROJECT, stderr: 'ignore' })
+  const [, seconds, revision = null] = /^(\d+) ([0-9a-f]+)$/m.exec(child.stdout.toString()) ?? []
+  const given = process.env.SOURCE_DATE_EPOCH ?? ''
+  const time = Number(/^\d+$/.test(given) ? given : (seconds ?? Number.NaN))
+  if (!Number.isNaN(time)) return { time, revision }
   throw new Error('this is no git repository: set SOURCE_DATE_EPOCH to the time of the release, in seconds')
 }
 
-async function make(part: string, { values, time }: Making): Promise<void> {
+async function make(part: string, { values, time, revision }: Making): Promise<void> {
   if (part === 'sbom') return writeSbom(pathOf(part))
   const architecture = architectureOf(part)
-  if (architecture === null) return makeBinary(part)
-  const binary = pathOf(systemOf(part)?.name ?? '')
-  await makeBinary(systemOf(part)?.name ?? '')
+  if (architecture === null && part !== BOTH_IMAGES) return makeBinary(part)
+  const processors = architecture === null ? (Object.keys(ARCHITECTURES) as Architecture[]) : [architecture]
+  for (const name of processors) await makeBinary(ARCHITECTURES[name])
+  if (architecture === null || part.startsWith('image-')) {
+    const contents = processors.map((name) => contentOf(name, { values, time, revision }))
+    return writeFileSync(pathOf(part), await imageOf(contents))
+  }
+  const binary = pathOf(ARCHITECTURES[architecture])
+  const described = { architecture, version: VERSION, binary, output: pathOf(part), time }
   if (part.startsWith('deb-')) {
     if (!isDpkgHere()) throw new Error('dpkg-deb is missing: install dpkg')
-    await writeDebianPackage({ architecture, version: VERSION, binary, output: pathOf(part), time })
-  } else await makeImage(architecture, { part, binary, values, time })
+    return writeDebianPackage(described)
+  }
+  if (!isRpmbuildHere()) throw new Error('rpmbuild is missing: install rpm')
+  return writeRpmPackage(described)
 }
 
 const compiled = new Set<string>()
@@ -68,10 +82,7 @@ async function makeBinary(name: string): Promise<void> {
   compiled.add(name)
 }
 
-async function makeImage(
-  architecture: Architecture,
-  { part, binary, values, time }: Making & { part: string; binary: string },
-): Promise<void> {
+function contentOf(architecture: Architecture, { values, time, revision }: Making): ImageContent {
   const library = glibcFor(architecture, values[`glibc-${architecture}`])
   if ('missing' in library) throw new Error(library.missing)
   const glibc = glibcLicence()
@@ -79,8 +90,8 @@ async function makeImage(
     { name: 'LICENSE', bytes: readFileSync(join(PROJECT, 'LICENSE')) },
     ...(glibc === null ? [] : [{ name: 'glibc-copyright', bytes: glibc }]),
   ]
-  const content = { architecture, version: VERSION, library: library.files, licences, time }
-  writeFileSync(pathOf(part), await imageOf({ ...content, binary: readFileSync(binary) }))
+  const binary = readFileSync(pathOf(ARCHITECTURES[architecture]))
+  return { architecture, version: VERSION, revision, binary, library: library.files, licences, time }
 }
 
 /** Builds the parts and prints how long each takes. Returns the parts that could not be built. */
@@ -107,21 +118,6 @@ function megabytes(path: string): string {
   return (statSync(path).size / 1e6).toFixed(1)
 }
 
-/** Writes the checksums of every file of this version in the folder, including those of earlier runs. */
-function writeChecksums(): string[] {
-  const names = readdirSync(FOLDER)
-    .filter((name) => partOf(name, VERSION) !== null)
-    .sort()
-  const lines = names.map((name) => {
-    const digest = createHash('sha256')
-      .update(readFileSync(join(FOLDER, name)))
-      .digest('hex')
-    return `${digest}  ${name}\n`
-  })
-  writeFileSync(join(FOLDER, CHECKSUMS), lines.join(''))
-  return [...names, CHECKSUMS]
-}
-
 async function openSigningKey(path: string | undefined): Promise<SigningKey | null> {
   if (path === undefined) return null
   const file = readFileSync(path, 'utf8')
@@ -131,29 +127,26 @@ async function openSigningKey(path: string | undefined): Promise<SigningKey | nu
   return readSigningKey(file, entered)
 }
 
-/** Signs the file with a comment that names its version and system. */
-function signAll(names: readonly string[], key: SigningKey): void {
-  for (const name of names) {
-    const part = partOf(name, VERSION) ?? 'checksums'
-    const bytes = readFileSync(join(FOLDER, name))
-    writeFileSync(join(FOLDER, `${name}.minisig`), signFile(bytes, key, `oncebox ${VERSION} ${part}`))
-  }
-}
-
 async function release(values: Values): Promise<number> {
   const parts = chooseParts(values.only)
+  const base = parseDownloadBase(process.env.DOWNLOAD_BASE)
   const key = await openSigningKey(values['sign-key'])
-  const time = releaseTime()
+  const commit = readCommit()
   if (values.only === undefined) rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER, { recursive: true })
-  const failed = await makeAll(parts, { values, time })
-  // Signatures and checksums of earlier files are obsolete.
+  const failed = await makeAll(parts, { values, ...commit })
+  // Signatures, checksums and recipes of earlier files are obsolete.
   for (const name of readdirSync(FOLDER).filter((found) => partOf(found, VERSION) === null))
     rmSync(join(FOLDER, name), { recursive: true })
-  const names = writeChecksums()
-  if (key !== null) signAll(names, key)
+  const { files, left } = await finishRelease({
+    folder: FOLDER,
+    key,
+    ...{ version: VERSION, time: commit.time, base },
+  })
+  for (const { name, reason } of left) console.log(`${name}: left out: ${reason}`)
+  if (base === NO_BASE) console.log(`DOWNLOAD_BASE is not set: the recipes name ${NO_BASE}`)
   console.log(
-    `${relative(PROJECT, FOLDER)}: ${names.length} files, ${key === null ? 'not signed (--sign-key FILE)' : 'signed'}`,
+    `${relative(PROJECT, FOLDER)}: ${files} files, ${key === null ? 'not signed (--sign-key FILE)' : 'signed'}`,
   )
   if (failed.length > 0) console.error(`Not made: ${failed.join(', ')}`)
   return failed.length > 0 ? 1 : 0

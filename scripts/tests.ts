@@ -13,13 +13,16 @@ const TIMINGS = join(import.meta.dir, 'test-timings.json')
 const timings: { files: Record<string, number> } = recorded
 /** Tests that need a desktop. */
 const DESKTOP = 'test/desktop/'
-/** Files that take longer, and tests that need a desktop, are left to `npm run test:slow`. */
+/** Tests that read a release with the programs of package managers. */
+const READERS = 'test/release/readers/'
+/** Files that take longer, and tests that need a desktop or package managers, are left to `npm run test:slow`. */
 const LONG_MS = 20_000
 /** Folders and files that start processes, browsers or servers, try thousands of cases, or wait. */
 const SLOW = [
   'test/e2e/',
   'test/fuzz/',
   DESKTOP,
+  READERS,
   'test/selftest/',
   'test/cli/',
   'test/client/',
@@ -48,7 +51,8 @@ const isSlow = (path: string) => ALONE.includes(path) || SLOW.some((place) => pa
 
 const WAITING = ALL.filter((path) => isSlow(path) && !ALONE.includes(path))
 /** The duration of a file that runs beside six others, on two cores. */
-const isLong = (path: string) => path.startsWith(DESKTOP) || (timings.files[path] ?? 0) > LONG_MS
+const isLong = (path: string) =>
+  [DESKTOP, READERS].some((place) => path.startsWith(place)) || (timings.files[path] ?? 0) > LONG_MS
 
 /**
  * Tests that need no compiled binary, browser or server: the rules, the store and the contract.

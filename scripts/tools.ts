@@ -1,6 +1,7 @@
 // Installs the programs that tests start, if possible: `npm run test:tools`. Then names those still missing.
+// `npm run test:tools -- npm-test` leaves out those of the slow tests.
 
-import { isInstalled, PACKAGES, type Program } from './programs.ts'
+import { isInstalled, PACKAGES, type Program, SLOW_ONLY } from './programs.ts'
 
 /** Programs without which too many tests are skipped for a run to be meaningful. */
 const REQUIRED: readonly Program[] = ['age', 'cc', 'certutil', 'chromium']
@@ -8,7 +9,10 @@ const REQUIRED: readonly Program[] = ['age', 'cc', 'certutil', 'chromium']
 /** Returns the missing programs that a package contains. */
 function missing(): Program[] {
   const all = Object.keys(PACKAGES) as Program[]
-  return all.filter((program) => PACKAGES[program] !== null && !isInstalled(program))
+  const left = process.argv.includes('npm-test') ? SLOW_ONLY : []
+  return all.filter(
+    (program) => PACKAGES[program] !== null && !left.includes(program) && !isInstalled(program),
+  )
 }
 
 function install(programs: readonly Program[]): void {

@@ -19,6 +19,8 @@ const INDEX = 'application/vnd.oci.image.index.v1+json'
 export type ImageContent = {
   architecture: Architecture
   version: string
+  /** The commit; null outside a git repository. */
+  revision: string | null
   binary: Uint8Array
   /** The files of the C library. */
   library: readonly Entry[]
@@ -27,12 +29,55 @@ export type ImageContent = {
   time: number
 }
 
-/** Returns the archive: the same bytes for the same content. */
-export async function imageOf(content: ImageContent): Promise<Uint8Array<ArrayBuffer>> {
+/**
+ * Returns the archive: the same bytes for the same contents. Several contents, one for each processor, become
+ * one image with an index, and so one name in a registry.
+ */
+export async function imageOf(contents: readonly ImageContent[]): Promise<Uint8Array<ArrayBuffer>> {
+  const images: Image[] = []
+  for (const content of contents) images.push(await buildImage(content))
+  const [first, ...others] = images
+  if (first === undefined) throw new Error('an image needs a content')
+  const manifests = images.map(({ manifest, platform }) => ({ ...manifest.described, platform }))
+  const both = others.length === 0 ? null : jsonBlob(INDEX, indexOf(manifests))
+  const tags = [first.version, 'latest']
+  // skopeo copies an archive without being told a tag only if it has a single entry.
+  const entries =
+    both === null
+      ? tags.flatMap((tag) => manifests.map((manifest) => named(manifest, tag)))
+      : [named(both.described, 'latest')]
+  // Docker before version 25, and later ones without containerd's store, read this list instead of the index.
+  // It cannot name an image for each processor, so they load the first.
+  const forDocker = [
+    {
+      Config: first.config.path,
+      RepoTags: tags.map((tag) => `${NAME}:${tag}`),
+      Layers: [first.layer.path],
+    },
+  ]
+  const blobs = [
+    ...images.flatMap(({ config, manifest, layer }) => [config, manifest, layer]),
+    ...(both === null ? [] : [both]),
+  ]
+  return tarOf(
+    [
+      fileOf('oci-layout', JSON.stringify({ imageLayoutVersion: '1.0.0' })),
+      fileOf('index.json', JSON.stringify(indexOf(entries))),
+      fileOf('manifest.json', JSON.stringify(forDocker)),
+      ...['blobs/', 'blobs/sha256/'].map((path) => ({ path, mode: 0o755 })),
+      ...blobs.map(({ path, bytes }) => ({ path, mode: 0o644, bytes })),
+    ],
+    first.time,
+  )
+}
+
+type Image = Awaited<ReturnType<typeof buildImage>>
+
+async function buildImage(content: ImageContent) {
   const { architecture, version, time } = content
   const tar = await tarOf(rootOf(content), time)
   const layer = blobOf(LAYER, await promisify(gzip)(tar, { level: 9 }))
-  const config = jsonBlob(CONFIG, configOf({ architecture, version, time, layerDigest: digestOf(tar) }))
+  const config = jsonBlob(CONFIG, configOf({ ...content, layerDigest: digestOf(tar) }))
   const described = {
     schemaVersion: 2,
     mediaType: MANIFEST,
@@ -40,33 +85,19 @@ export async function imageOf(content: ImageContent): Promise<Uint8Array<ArrayBu
     layers: [layer.described],
   }
   const manifest = jsonBlob(MANIFEST, described)
-  const tags = [version, 'latest']
-  const index = {
-    schemaVersion: 2,
-    mediaType: INDEX,
-    manifests: tags.map((tag) => ({
-      ...manifest.described,
-      platform: { os: 'linux', architecture },
-      annotations: {
-        'io.containerd.image.name': `docker.io/library/${NAME}:${tag}`,
-        'org.opencontainers.image.ref.name': tag,
-      },
-    })),
+  return { version, time, platform: { os: 'linux', architecture }, layer, config, manifest }
+}
+
+function indexOf(manifests: readonly object[]): object {
+  return { schemaVersion: 2, mediaType: INDEX, manifests }
+}
+
+function named(described: object, tag: string): object {
+  const annotations = {
+    'io.containerd.image.name': `docker.io/library/${NAME}:${tag}`,
+    'org.opencontainers.image.ref.name': tag,
   }
-  // Docker before version 25 reads this list instead of the index.
-  const forDocker = [
-    { Config: config.path, RepoTags: tags.map((tag) => `${NAME}:${tag}`), Layers: [layer.path] },
-  ]
-  return tarOf(
-    [
-      fileOf('oci-layout', JSON.stringify({ imageLayoutVersion: '1.0.0' })),
-      fileOf('index.json', JSON.stringify(index)),
-      fileOf('manifest.json', JSON.stringify(forDocker)),
-      ...['blobs/', 'blobs/sha256/'].map((path) => ({ path, mode: 0o755 })),
-      ...[config, manifest, layer].map(({ path, bytes }) => ({ path, mode: 0o644, bytes })),
-    ],
-    time,
-  )
+  return { ...described, annotations }
 }
 
 /** Returns the root file system, without a shell, other programs or certificates: Bun has its own. */
@@ -93,9 +124,11 @@ function parentsOf(path: string): string[] {
   return names.map((_, index) => `${names.slice(0, index + 1).join('/')}/`)
 }
 
-type Configured = Pick<ImageContent, 'architecture' | 'version' | 'time'> & { layerDigest: string }
+type Configured = Pick<ImageContent, 'architecture' | 'version' | 'revision' | 'time'> & {
+  layerDigest: string
+}
 
-function configOf({ architecture, version, time, layerDigest }: Configured): object {
+function configOf({ architecture, version, revision, time, layerDigest }: Configured): object {
   const created = new Date(time * 1000).toISOString()
   const seconds = (count: number) => count * 1_000_000_000
   return {
@@ -124,7 +157,10 @@ function configOf({ architecture, version, time, layerDigest }: Configured): obj
         'org.opencontainers.image.description':
           'Shares passwords, files and links through secret links that expire.',
         'org.opencontainers.image.version': version,
+        'org.opencontainers.image.created': created,
         'org.opencontainers.image.licenses': 'Apache-2.0',
+        'org.opencontainers.image.vendor': 'The Oncebox project',
+        ...(revision === null ? {} : { 'org.opencontainers.image.revision': revision }),
       },
     },
     rootfs: { type: 'layers', diff_ids: [layerDigest] },

@@ -31,13 +31,24 @@ export type Architecture = keyof typeof ARCHITECTURES
 
 const BINARIES = SYSTEMS.map(({ name }) => name)
 const DEBS = ['deb-amd64', 'deb-arm64']
-const IMAGES = ['image-amd64', 'image-arm64']
+const RPMS = ['rpm-amd64', 'rpm-arm64']
+/** The image of both processors, under one name. */
+export const BOTH_IMAGES = 'image-all'
+const IMAGES = ['image-amd64', 'image-arm64', BOTH_IMAGES]
 
-/** The parts in build order. Signatures and checksums of every file come after them. */
-export const PARTS: readonly string[] = [...BINARIES, ...DEBS, ...IMAGES, 'sbom']
+/** The parts in build order. The folders of package managers, checksums and signatures come after them. */
+export const PARTS: readonly string[] = [...BINARIES, ...DEBS, ...RPMS, ...IMAGES, 'sbom']
 
 /** Names for groups of parts. */
-const GROUPS: Readonly<Record<string, readonly string[]>> = { binaries: BINARIES, deb: DEBS, image: IMAGES }
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  binaries: BINARIES,
+  deb: DEBS,
+  rpm: RPMS,
+  image: IMAGES,
+}
+
+/** The names of processors in packages of Red Hat and others. */
+export const RPM_PROCESSORS: Readonly<Record<Architecture, string>> = { amd64: 'x86_64', arm64: 'aarch64' }
 
 /** Returns the parts that `--only` names, or all parts without it. Throws for an unknown name. */
 export function chooseParts(only: string | undefined): string[] {
@@ -54,8 +65,8 @@ export function chooseParts(only: string | undefined): string[] {
 
 /** Returns the processor of a package or an image; null for any other part. */
 export function architectureOf(part: string): Architecture | null {
-  const [kind, name] = part.split('-')
-  if (kind !== 'deb' && kind !== 'image') return null
+  const [kind = '', name] = part.split('-')
+  if (!['deb', 'rpm', 'image'].includes(kind)) return null
   return name === 'amd64' || name === 'arm64' ? name : null
 }
 
@@ -68,9 +79,12 @@ export function systemOf(part: string): System | null {
 
 export function fileNameOf(part: string, version: string): string {
   if (part === 'sbom') return `oncebox-${version}.cdx.json`
+  if (part === BOTH_IMAGES) return `oncebox-${version}-image.tar`
   const architecture = architectureOf(part)
-  // The names of packages follow Debian's rule for them.
+  // The names of packages follow the rules of their systems.
   if (part.startsWith('deb-')) return `oncebox_${version}_${architecture}.deb`
+  if (architecture !== null && part.startsWith('rpm-'))
+    return `oncebox-${version}-1.${RPM_PROCESSORS[architecture]}.rpm`
   if (architecture !== null) return `oncebox-${version}-image-${architecture}.tar`
   return `oncebox-${version}-${part}${systemOf(part)?.extension ?? ''}`
 }

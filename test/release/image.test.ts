@@ -7,6 +7,7 @@ import { imageOf } from '../../scripts/release/image.ts'
 const CONTENT = {
   architecture: 'arm64',
   version: '3.1.0',
+  revision: '0123abc',
   binary: Buffer.from('an executable'),
   library: [{ path: 'lib/aarch64-linux-gnu/libc.so.6', mode: 0o755, bytes: Buffer.from('a library') }],
   licences: [{ name: 'LICENSE', bytes: Buffer.from('a licence') }],
@@ -31,7 +32,7 @@ async function filesIn(tar: Uint8Array): Promise<Map<string, Found>> {
 const sha256 = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
 async function unpackedImage() {
-  const files = await filesIn(await imageOf(CONTENT))
+  const files = await filesIn(await imageOf([CONTENT]))
   const bytesOf = (path: string) => files.get(path)?.bytes ?? Buffer.alloc(0)
   const blob = ({ digest, size }: { digest: string; size: number }) => {
     const bytes = bytesOf(`blobs/${digest.replace(':', '/')}`)
@@ -85,5 +86,20 @@ test('its root contains the executable, its library, and a data folder that only
 })
 
 test('the same content gives the same bytes', async () => {
-  expect(sha256(await imageOf(CONTENT))).toBe(sha256(await imageOf(CONTENT)))
+  expect(sha256(await imageOf([CONTENT]))).toBe(sha256(await imageOf([CONTENT])))
+})
+
+test('images of several processors become a single entry, whose index leads to each', async () => {
+  const files = await filesIn(await imageOf([{ ...CONTENT, architecture: 'amd64' }, CONTENT]))
+  const read = (path: string) => JSON.parse(files.get(path)?.bytes.toString() ?? '')
+  const blob = (digest: string) => read(`blobs/${digest.replace(':', '/')}`)
+  const [entry, ...others] = read('index.json').manifests
+  expect(others).toEqual([])
+  const { manifests } = blob(entry.digest)
+  const configs = manifests.map(({ digest }: { digest: string }) => blob(blob(digest).config.digest))
+  expect(configs.map(({ architecture }: { architecture: string }) => architecture)).toEqual([
+    'amd64',
+    'arm64',
+  ])
+  expect(read('manifest.json')).toHaveLength(1)
 })

@@ -13,8 +13,11 @@ test('the files of a release are named after their system', () => {
     'oncebox-3.1.0-macos-x64',
     'oncebox_3.1.0_amd64.deb',
     'oncebox_3.1.0_arm64.deb',
+    'oncebox-3.1.0-1.x86_64.rpm',
+    'oncebox-3.1.0-1.aarch64.rpm',
     'oncebox-3.1.0-image-amd64.tar',
     'oncebox-3.1.0-image-arm64.tar',
+    'oncebox-3.1.0-image.tar',
     'oncebox-3.1.0.cdx.json',
   ])
 })
@@ -28,7 +31,7 @@ test('the name of a file identifies its part, for the signed comment', () => {
 test('--only accepts parts and groups of parts, in build order', () => {
   expect(chooseParts('deb, linux-x64')).toEqual(['linux-x64', 'deb-amd64', 'deb-arm64'])
   expect(chooseParts(undefined)).toEqual([...PARTS])
-  expect(() => chooseParts('linux-x64,rpm')).toThrow('there is no part "rpm"; the parts are linux-x64')
+  expect(() => chooseParts('linux-x64,snap')).toThrow('there is no part "snap"; the parts are linux-x64')
 })
 
 test('packages and images contain the executable of their processor', () => {
