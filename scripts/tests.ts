@@ -15,7 +15,9 @@ const timings: { files: Record<string, number> } = recorded
 const DESKTOP = 'test/desktop/'
 /** Tests that read a release with the programs of package managers. */
 const READERS = 'test/release/readers/'
-/** Files that take longer, and tests that need a desktop or package managers, are left to `npm run test:slow`. */
+/**
+ * Files that take longer, and tests that need a desktop or package managers, are left to `npm run test:slow`.
+ */
 const LONG_MS = 20_000
 /** Folders and files that start processes, browsers or servers, try thousands of cases, or wait. */
 const SLOW = [

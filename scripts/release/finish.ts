@@ -17,7 +17,7 @@ const PUBLIC_KEY = 'oncebox.asc'
 
 type Finishing = Omit<ReleaseTable, 'files'> & { folder: string; key: SigningKey | null }
 
-/** Returns the number of files in the folder without the signatures, and what was left out with its reason. */
+/** Returns the number of files, without their signatures, and what was left out with its reason. */
 export async function finishRelease({ folder, key, ...described }: Finishing) {
   const signer = key === null ? null : createOpenPgpSigner(key, described.time)
   if (signer !== null) await signPackages(folder, described, signer)

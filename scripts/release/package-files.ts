@@ -1,5 +1,5 @@
-// The files that packages of Linux install: the executable, its manual page, the offline documentation, and an
-// entry for the menu of the desktop.
+// The files that packages of Linux install: the executable, its manual page, the offline documentation, and
+// an entry for the menu of the desktop.
 
 import { chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -55,7 +55,7 @@ export function packed(bytes: Uint8Array): Uint8Array {
   return gzipSync(bytes, { level: 9 })
 }
 
-/** Returns the version for packages of Debian and Red Hat, in which a tilde sorts a pre-release before its release. */
+/** Returns the version of a package, in which a tilde sorts a pre-release before its release. */
 export function packageVersion(version: string): string {
   return version.replace('-', '~')
 }
@@ -76,7 +76,7 @@ export async function runPackager(
   command: readonly string[],
   { time, home }: { time: number; home: string },
 ): Promise<void> {
-  // A home of its own, without the preferences of whoever makes the release.
+  // The packager must not read the preferences of this user.
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(time), HOME: home }
   const child = Bun.spawn([...command], { env, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
   const complaint = await new Response(child.stderr).text()

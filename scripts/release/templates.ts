@@ -1,5 +1,5 @@
-// The recipes of other package managers, which download the files of a release: templates in packaging/, filled
-// from its table.
+// The recipes of other package managers, which download the files of a release: templates in packaging/,
+// filled from its table.
 
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -19,7 +19,10 @@ export function fillTemplate(text: string, values: Readonly<Record<string, strin
   })
 }
 
-/** Writes the recipe to a folder of its name. Throws, and writes nothing, if a file that it names was not made. */
+/**
+ * Writes the recipe to a folder of its name. Throws, and writes nothing, if a file that it names was not
+ * made.
+ */
 export function writeRecipe(recipe: string, folder: string, table: ReleaseTable): void {
   const source = join(PROJECT, 'packaging', recipe)
   const values = valuesOf(table)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { readSigningKey, signFile } from '../../scripts/release/minisign.ts'
 import { ARCHITECTURES, type Architecture, fileNameOf, partOf } from '../../scripts/release/parts.ts'
+import { RECIPES } from '../../scripts/release/templates.ts'
 import { makeRoot, unmountAll, unpackImage } from './roots.ts'
 import { start, use } from './started.ts'
 
@@ -132,6 +133,20 @@ check(
 )
 
 check(
+  'rpm installs the package',
+  { part: `rpm-${HERE}`, lacking: Bun.which('rpm') === null ? 'install rpm' : rootNeeded },
+  async () => {
+    const root = folder('rpm')
+    const rpm = ['rpm', `--root=${root}`]
+    const install = [...rpm, '--install', '--nodeps', '--noscripts', '--nosignature', fileOf(`rpm-${HERE}`)]
+    expect(Bun.spawnSync(install).exitCode).toBe(0)
+    expect(Bun.spawnSync([...rpm, '--verify', '--nodeps', 'oncebox']).stdout.toString()).toBe('')
+    const installed = Bun.spawnSync([join(root, 'usr/bin/oncebox'), '--version'])
+    expect(installed.stdout.toString()).toContain(VERSION)
+  },
+)
+
+check(
   'lintian finds no fault in the package',
   { part: `deb-${HERE}`, lacking: Bun.which('lintian') === null ? 'install lintian' : null },
   async () => {
@@ -176,20 +191,25 @@ check(
 )
 
 test.skipIf(!existsSync(RELEASE))('nothing but the release is in dist/release', () => {
-  const isOurs = (name: string) => partOf(name, VERSION) !== null || name === 'SHA256SUMS'
+  const made = ['SHA256SUMS', 'oncebox.asc', 'apt', ...RECIPES]
+  const isOurs = (name: string) => partOf(name, VERSION) !== null || made.includes(name)
   expect(readdirSync(RELEASE).filter((name) => !isOurs(name.replace(/\.minisig$/, '')))).toEqual([])
 })
 
-check('the image serves as its user', { part: `image-${HERE}`, lacking: rootNeeded }, async () => {
-  const root = folder('image')
-  const { Entrypoint, Cmd, Env, User, Healthcheck } = unpackImage(fileOf(`image-${HERE}`), root)
-  const env = Object.fromEntries(Env.map((pair) => pair.split('=', 2)))
-  const inside = ['/usr/sbin/chroot', `--userspec=${User}`, root]
-  await startAndUse([...inside, ...Entrypoint, ...Cmd, '--port', '0'], env, () => {
-    const [, ...healthCheck] = Healthcheck.Test
-    expect(Bun.spawnSync([...inside, ...healthCheck], { env }).stdout.toString()).toBe('ok\n')
-  })
-})
+check(
+  'the image serves as its user, with a read-only root',
+  { part: `image-${HERE}`, lacking: rootNeeded },
+  async () => {
+    const root = folder('image')
+    const { Entrypoint, Cmd, Env, User, Healthcheck } = unpackImage(fileOf(`image-${HERE}`), root)
+    const env = Object.fromEntries(Env.map((pair) => pair.split('=', 2)))
+    const inside = ['/usr/sbin/chroot', `--userspec=${User}`, root]
+    await startAndUse([...inside, ...Entrypoint, ...Cmd, '--port', '0'], env, () => {
+      const [, ...healthCheck] = Healthcheck.Test
+      expect(Bun.spawnSync([...inside, ...healthCheck], { env }).stdout.toString()).toBe('ok\n')
+    })
+  },
+)
 
 check('the image is under 70 MB', { part: `image-${HERE}`, lacking: null }, async () => {
   expect(Bun.file(fileOf(`image-${HERE}`)).size).toBeLessThan(70e6)

@@ -17,7 +17,7 @@ export function makeRoot(root: string): void {
     mkdirSync(join(root, dirname(path)), { recursive: true })
     cpSync(path, join(root, path), { dereference: true })
   }
-  mountProc(root)
+  mountSystem(root)
 }
 
 type Configured = {
@@ -28,7 +28,10 @@ type Configured = {
   Healthcheck: { Test: string[] }
 }
 
-/** Unpacks the layers with their owners. Returns the image's entry point and user. */
+/**
+ * Unpacks the layers with their owners, and makes all but /data and /tmp read-only. Returns the image's entry
+ * point and user.
+ */
 export function unpackImage(archive: string, root: string): Configured {
   const parts = `${root}.parts`
   mkdirSync(parts, { recursive: true })
@@ -37,23 +40,34 @@ export function unpackImage(archive: string, root: string): Configured {
   const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
   const manifest = read(blob(read(join(parts, 'index.json')).manifests[0]))
   for (const layer of manifest.layers) run(['tar', '-xzf', blob(layer), '-C', root])
-  mountProc(root)
+  for (const path of ['data', 'tmp']) run(['cp', '-a', join(root, path), join(parts, path)])
+  mount(['--bind', root], root)
+  mountSystem(root)
+  for (const path of ['data', 'tmp']) mount(['--bind', join(parts, path)], join(root, path))
+  run(['mount', '-o', 'remount,bind,ro', root])
   return read(blob(manifest.config)).config
 }
 
 const mounted: string[] = []
 
-/** The executable finds itself by /proc, as in a container. */
-function mountProc(root: string): void {
+/** The executable finds itself by /proc, and its child processes read /dev/null, as in a container. */
+function mountSystem(root: string): void {
   const path = join(root, 'proc')
   mkdirSync(path, { recursive: true })
-  run(['mount', '-t', 'proc', 'proc', path])
+  mount(['-t', 'proc', 'proc'], path)
+  mkdirSync(join(root, 'dev'), { recursive: true })
+  writeFileSync(join(root, 'dev/null'), '')
+  mount(['--bind', '/dev/null'], join(root, 'dev/null'))
+}
+
+function mount(what: readonly string[], path: string): void {
+  run(['mount', ...what, path])
   mounted.push(path)
 }
 
 /** Unmounts before the folders are removed. */
 export function unmountAll(): void {
-  for (const path of mounted.splice(0)) run(['umount', path])
+  for (const path of mounted.splice(0).reverse()) run(['umount', path])
 }
 
 function run(command: readonly string[]): string {

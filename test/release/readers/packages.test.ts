@@ -14,6 +14,7 @@ import {
   type SmallRelease,
 } from '../../support/small-release.ts'
 
+const PROJECT = join(import.meta.dir, '../../..')
 const WORK = mkdtempSync(join(tmpdir(), 'oncebox-packages-'))
 let release: SmallRelease
 
@@ -42,6 +43,12 @@ async function read(...command: string[]): Promise<string> {
 
 let rooms = 0
 
+/** Returns the line that docs/install.md adds to the sources of apt. */
+function documentedSource(): string {
+  const page = readFileSync(join(PROJECT, 'docs/install.md'), 'utf8')
+  return /deb \[signed-by=.*\] file:\/media\/stick\/apt stable main/.exec(page)?.[0] ?? ''
+}
+
 /** An apt with state of its own, which knows the repository by the line of docs/install.md. */
 function aptFor(address: string, architecture: Architecture, keyring = join(release.folder, 'oncebox.asc')) {
   const root = join(WORK, `apt-${rooms++}`)
@@ -56,10 +63,11 @@ function aptFor(address: string, architecture: Architecture, keyring = join(rele
   writeFileSync(join(root, 'status'), '')
   const installed = join(root, 'etc/apt/keyrings/oncebox.asc')
   cpSync(keyring, installed)
-  writeFileSync(
-    join(root, 'etc/apt/sources.list'),
-    `deb [arch=${architecture} signed-by=${installed}] ${address} stable main\n`,
-  )
+  const line = documentedSource()
+    .replace('[', `[arch=${architecture} `)
+    .replace('/etc/apt/keyrings/oncebox.asc', installed)
+    .replace('file:/media/stick/apt', address)
+  writeFileSync(join(root, 'etc/apt/sources.list'), `${line}\n`)
   const options = Object.entries({
     'Dir::Etc': join(root, 'etc/apt'),
     'Dir::State': join(root, 'state'),
@@ -139,17 +147,23 @@ apt.test(
   },
 )
 
+/** Writes the public key for gpgv, which reads no text. Returns the path. */
+function keyringOf(text: string): string {
+  const lines = text.split('\n')
+  const body = lines.slice(
+    lines.indexOf('') + 1,
+    lines.findIndex((line) => line.startsWith('=')),
+  )
+  const keyring = join(mkdtempSync(join(WORK, 'keyring-')), 'keyring.gpg')
+  writeFileSync(keyring, Buffer.from(body.join(''), 'base64'))
+  return keyring
+}
+
 needs('gpgv').test(
   'gpgv accepts both signatures of the repository, and SHA256SUMS names the key',
   async () => {
     const dists = join(release.folder, 'apt/dists/stable')
-    const keyring = join(WORK, 'keyring.gpg')
-    const lines = readFileSync(join(release.folder, 'apt/oncebox.asc'), 'utf8').split('\n')
-    const body = lines.slice(
-      lines.indexOf('') + 1,
-      lines.findIndex((line) => line.startsWith('=')),
-    )
-    writeFileSync(keyring, Buffer.from(body.join(''), 'base64'))
+    const keyring = keyringOf(readFileSync(join(release.folder, 'apt/oncebox.asc'), 'utf8'))
     for (const files of [['InRelease'], ['Release.gpg', 'Release']]) {
       const paths = files.map((name) => join(dists, name))
       const { stderr } = await run(['gpgv', '--keyring', keyring, ...paths])
@@ -161,6 +175,22 @@ needs('gpgv').test(
     expect(readFileSync(join(release.folder, 'SHA256SUMS'), 'utf8')).toContain('  apt/oncebox.asc\n')
   },
 )
+
+needs('gpgv').test('gpgv accepts a signature whose numbers are short', async () => {
+  const signer = createOpenPgpSigner(createReleaseKey(), RELEASED.time)
+  const texts = Array.from({ length: 3000 }, (_, index) => Buffer.from(`text ${index}`))
+  const signed = texts.map((text) => ({ text, signature: signer.signatureOf(text) }))
+  const shortest = signed.reduce((least, each) =>
+    each.signature.length < least.signature.length ? each : least,
+  )
+  const longest = Math.max(...signed.map(({ signature }) => signature.length))
+  expect(shortest.signature.length).toBeLessThan(longest)
+  const paths = ['short.sig', 'short'].map((name) => join(WORK, name))
+  writeFileSync(paths[0] ?? '', shortest.signature)
+  writeFileSync(paths[1] ?? '', shortest.text)
+  const { stderr } = await run(['gpgv', '--keyring', keyringOf(signer.publicKey), ...paths])
+  expect(stderr).toContain('Good signature')
+})
 
 const rpm = needs('rpmbuild')
 
