@@ -28,17 +28,23 @@ export function createReleaseKey(): SigningKey {
 
 export type SmallRelease = Awaited<ReturnType<typeof makeSmallRelease>>
 
-/** Makes the parts for which this machine has the programs, and everything that is made from them. */
+type Kind = 'deb' | 'rpm' | 'image'
+
+/**
+ * Makes the executables, the parts of these kinds for which this machine has the programs, and everything
+ * that is made from them.
+ */
 export async function makeSmallRelease(
   folder: string,
-  { key, base = RELEASED.base }: { key: SigningKey | null; base?: string },
+  { key, kinds = ['deb', 'rpm', 'image'] }: { key: SigningKey | null; kinds?: readonly Kind[] },
 ) {
   const { version, time } = RELEASED
-  const described = { version, time, base }
+  const described = { version, time, base: RELEASED.base }
+  const isWanted = (part: string) => kinds.some((kind) => part.startsWith(`${kind}-`))
   mkdirSync(folder, { recursive: true })
   const pathOf = (part: string) => join(folder, fileNameOf(part, version))
   for (const { name } of SYSTEMS) writeFileSync(pathOf(name), programOf(name), { mode: 0o755 })
-  for (const part of PARTS) {
+  for (const part of PARTS.filter(isWanted)) {
     const architecture = architectureOf(part)
     if (architecture === null) continue
     const binary = pathOf(ARCHITECTURES[architecture])
@@ -48,8 +54,10 @@ export async function makeSmallRelease(
     if (part.startsWith('image-'))
       writeFileSync(pathOf(part), await imageOf([contentOf(architecture, binary)]))
   }
-  const both = (['amd64', 'arm64'] as const).map((name) => contentOf(name, pathOf(ARCHITECTURES[name])))
-  writeFileSync(pathOf(BOTH_IMAGES), await imageOf(both))
+  if (isWanted(BOTH_IMAGES)) {
+    const both = (['amd64', 'arm64'] as const).map((name) => contentOf(name, pathOf(ARCHITECTURES[name])))
+    writeFileSync(pathOf(BOTH_IMAGES), await imageOf(both))
+  }
   const { left } = await finishRelease({ folder, key, ...described })
   const table = readTable(folder, described)
   const signer = key === null ? null : createOpenPgpSigner(key, time)

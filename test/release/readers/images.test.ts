@@ -14,7 +14,7 @@ const WORK = mkdtempSync(join(tmpdir(), 'oncebox-images-'))
 let release: SmallRelease
 
 beforeAll(async () => {
-  release = await makeSmallRelease(join(WORK, 'release'), { key: null })
+  release = await makeSmallRelease(join(WORK, 'release'), { key: null, kinds: ['image'] })
 })
 
 afterAll(() => rmSync(WORK, { recursive: true, force: true }))

@@ -11,7 +11,7 @@ const WORK = mkdtempSync(join(tmpdir(), 'oncebox-recipes-'))
 let release: SmallRelease
 
 beforeAll(async () => {
-  release = await makeSmallRelease(join(WORK, 'release'), { key: null })
+  release = await makeSmallRelease(join(WORK, 'release'), { key: null, kinds: [] })
 })
 
 afterAll(() => rmSync(WORK, { recursive: true, force: true }))
