@@ -217,11 +217,11 @@ export const preferences = sqliteTable('preferences', {
   recipient: text({ check: "recipient <> ''" }),
   /** The types of events that are mailed to it, with a comma before and after each. */
   mailEvents: text('mail_events', { check: "mail_events LIKE ',%,'" }),
-  mailLanguage: text('mail_language', { check: 'length(mail_language) = 2' }).$type<Language>(),
   /** Whether the form begins with encryption in the browser. */
   endToEnd: flag('end_to_end'),
   /** The message for the links of requests, as `template`. */
   askTemplate: text('ask_template', { check: "ask_template <> ''" }),
+  mailLanguage: text('mail_language', { check: 'length(mail_language) BETWEEN 2 AND 7' }).$type<Language>(),
 })
 
 /** `name`, `message`, `urlToken` and `verifier` are sealed. */

@@ -1,5 +1,7 @@
 // Formats sizes in powers of 1024, like the settings. Browsers run this too, for chosen files.
 
+import { isRightToLeft } from './direction.ts'
+
 /** Languages with units of their own. */
 const BINARY_UNITS: Record<string, readonly string[]> = { fr: ['Kio', 'Mio', 'Gio', 'Tio'] }
 
@@ -15,6 +17,6 @@ export function createSayBytes(language: string): (size: number) => string {
     if (unit === undefined) return byteCount.format(size)
     const text = `${amounts.format(size / 1024 ** power)}\u00a0${unit}`
     // Number and unit run left to right, in Arabic too.
-    return language === 'ar' ? `\u2066${text}\u2069` : text
+    return isRightToLeft(language) ? `\u2066${text}\u2069` : text
   }
 }

@@ -2,41 +2,18 @@
 // numbers by Intl. A test compares each catalogue with en.json: keys, parameters, and the plurals of its
 // language.
 
-import { type Language, languageOf } from '../domain/language.ts'
+import { type Language, languageOf, tagOf } from '../domain/language.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../domain/time.ts'
 import { createSayBytes } from './bytes.ts'
-import en from './en.json'
+import { readCatalogue, type Text, type WordKey } from './catalogues.ts'
+import { isRightToLeft } from './direction.ts'
 
-/** A text, or one for each plural of its parameter `n`. `{name}` stands for a parameter. */
-export type Text = string | ({ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>)
+export { LANGUAGE_NAMES, LANGUAGES, type Language, tagOf } from '../domain/language.ts'
+export type { Text, WordKey } from './catalogues.ts'
 
-export type WordKey = keyof typeof en
 /** The English text of a key. An editor shows it beside `say`, as the second type of the call. */
 type EnglishOf<K extends WordKey> = K extends keyof EnglishTexts ? EnglishTexts[K] : string
-type Catalogue = Record<WordKey, Text>
 export type Parameters = Record<string, string | number>
-
-export { LANGUAGES, type Language } from '../domain/language.ts'
-
-/** Loads a catalogue when its language is first used, because most servers use few of them. */
-export const CATALOGUES: Record<Language, () => Catalogue> = {
-  en: () => en,
-  de: () => require('./de.json'),
-  fr: () => require('./fr.json'),
-  es: () => require('./es.json'),
-  ja: () => require('./ja.json'),
-  ar: () => require('./ar.json'),
-}
-
-/** The name of each language in that language. */
-export const LANGUAGE_NAMES: Record<Language, string> = {
-  en: 'English',
-  de: 'Deutsch',
-  fr: 'Français',
-  es: 'Español',
-  ja: '日本語',
-  ar: 'العربية',
-}
 
 export type Words = ReturnType<typeof createWords>
 
@@ -50,17 +27,19 @@ export function wordsOf(language: Language): Words {
 }
 
 function createWords(language: Language) {
-  const catalogue = CATALOGUES[language]()
-  const plurals = new Intl.PluralRules(language)
-  const numbers = new Intl.NumberFormat(language)
-  const locale = FORMATS[language] ?? language
+  const catalogue = readCatalogue(language)
+  const tag = tagOf(language)
+  const plurals = new Intl.PluralRules(tag)
+  const numbers = new Intl.NumberFormat(tag)
+  // British English: day first, 24 hours.
+  const locale = language === 'en' ? 'en-GB' : tag
   const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
   const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
-  const relatives = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' })
+  const relatives = new Intl.RelativeTimeFormat(tag, { numeric: 'auto', style: 'short' })
   const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
   const zoned = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
-  const bytes = createSayBytes(language)
-  const direction = language === 'ar' ? 'rtl' : 'ltr'
+  const bytes = createSayBytes(tag)
+  const direction = isRightToLeft(tag) ? 'rtl' : 'ltr'
 
   function say<K extends WordKey, _English = EnglishOf<K>>(key: K, parameters?: Parameters): string {
     const text: Text = catalogue[key]
@@ -141,11 +120,12 @@ function createWords(language: Language) {
   function duration(ms: number): string {
     const [unit, size] = DURATION_UNITS.find(([, length]) => ms >= length) ?? ['second', SECOND]
     const style = { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 1 } as const
-    return new Intl.NumberFormat(language, style).format(Math.max(0.1, ms / size))
+    return new Intl.NumberFormat(tag, style).format(Math.max(0.1, ms / size))
   }
 
   return {
     language,
+    tag,
     direction,
     say,
     forms,
@@ -160,11 +140,6 @@ function createWords(language: Language) {
     number: (value: number) => numbers.format(value),
   } as const
 }
-
-/**
- * Locales for languages whose default locale is that of one country. British English: day first, 24 hours.
- */
-const FORMATS: Partial<Record<Language, string>> = { en: 'en-GB' }
 
 const DURATION_UNITS: ['hour' | 'minute', number][] = [
   ['hour', HOUR],
@@ -189,16 +164,17 @@ export function chooseLanguage(wanted: {
   kept: string | null
   accepted: string | null
 }) {
-  return languageOf(wanted.asked) ?? languageOf(wanted.kept) ?? acceptedLanguage(wanted.accepted) ?? 'en'
+  return languageOf(wanted.asked) ?? languageOf(wanted.kept) ?? acceptedLanguages(wanted.accepted)[0] ?? 'en'
 }
 
-/** Returns the supported language of the highest quality; of equal ones the first. */
-function acceptedLanguage(accepted: string | null): Language | null {
-  if (accepted === null || accepted.length > MAX_ACCEPTED_CHARACTERS) return null
+/** Returns the supported languages of an Accept-Language header, that of the highest quality first. */
+export function acceptedLanguages(accepted: string | null): Language[] {
+  if (accepted === null || accepted.length > MAX_ACCEPTED_CHARACTERS) return []
   const items = accepted.split(',').map((item) => {
     const [tag = '', quality = 'q=1'] = item.split(';')
     return { language: languageOf(tag.trim()), quality: Number(quality.trim().replace(/^q=/, '')) || 0 }
   })
-  const supported = items.filter(({ language, quality }) => language !== null && quality > 0)
-  return supported.toSorted((one, other) => other.quality - one.quality)[0]?.language ?? null
+  const wanted = items.filter(({ quality }) => quality > 0)
+  const sorted = wanted.toSorted((one, other) => other.quality - one.quality)
+  return [...new Set(sorted.flatMap(({ language }) => language ?? []))]
 }

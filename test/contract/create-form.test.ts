@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { LANGUAGES } from '../../src/words/words.ts'
+import { LANGUAGES, tagOf } from '../../src/words/words.ts'
 import { type Api, startApi } from '../support/api.ts'
 import { readFolder } from '../support/needles.ts'
 import { attributesIn, elementsIn } from '../support/page-facts.ts'
@@ -215,7 +215,7 @@ describe('a create form opened signed in', () => {
     const { fields } = await opened()
     const refused = await send(fields, { path: `/?locale=${language}` })
     expect(refused.status).toBe(401)
-    expect(refused.text).toContain(`<html lang="${language}"`)
+    expect(refused.text).toContain(`<html lang="${tagOf(language)}"`)
     expect(attributesIn(refused.text, '.notice.bad a', 'href')).toEqual([
       `/sign-in?next=/&locale=${language}`,
     ])

@@ -1,6 +1,7 @@
 // Mails with links of pushes: who may send them, their content, and when none is sent.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { LANGUAGES } from '../../src/domain/language.ts'
 import { type Api, PUSHES, startApi, type Wire } from '../support/api.ts'
 import { headerOf, type MailServer, type Received, startMailServer } from '../support/mail-server.ts'
 import { createPeople, type People, type Person } from '../support/people.ts'
@@ -99,7 +100,7 @@ describe('refuses', () => {
     ],
     [
       { notify_emails_to_locale: 'tlh' },
-      { notify_emails_to_locale: ['must be one of en, de, fr, es, ja, ar'] },
+      { notify_emails_to_locale: [`must be one of ${LANGUAGES.toSorted().join(', ')}`] },
     ],
     [
       { payload: '', notify_emails_to: 'x', notify_emails_to_locale: 7 },

@@ -1,19 +1,25 @@
 // The texts of the interface: complete catalogues, no unused key, and the choice of a language.
 
 import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Glob } from 'bun'
+import { languageOf } from '../../src/domain/language.ts'
+import { readCatalogue } from '../../src/words/catalogues.ts'
 import {
-  CATALOGUES,
+  acceptedLanguages,
   chooseLanguage,
   LANGUAGES,
+  type Language,
   type Text,
+  tagOf,
   type WordKey,
   wordsOf,
 } from '../../src/words/words.ts'
 
 const SRC = resolve(import.meta.dir, '../../src')
-const KEYS = Object.keys(CATALOGUES.en()) as WordKey[]
+const ENGLISH = readCatalogue('en')
+const KEYS = Object.keys(ENGLISH) as WordKey[]
 
 const WORDS = resolve(import.meta.dir, '../../src/words/words.ts')
 
@@ -21,7 +27,7 @@ const sources = [...new Glob('{http,api,pages,notices}/**/*.{ts,tsx}').scanSync(
   .filter((path) => !path.includes('words/'))
   .map((path) => join(SRC, path))
   .concat(WORDS)
-  .map((path) => require('node:fs').readFileSync(path, 'utf8'))
+  .map((path) => readFileSync(path, 'utf8'))
   .join('\n')
 
 /** Keys that the code composes from a code, a name or a state. */
@@ -52,9 +58,9 @@ test('every key is used, and every used key exists', () => {
 })
 
 test.each(LANGUAGES)('%s has every key and no other, and no empty text', (language) => {
-  expect(Object.keys(CATALOGUES[language]())).toEqual(KEYS)
+  expect(Object.keys(readCatalogue(language))).toEqual(KEYS)
   for (const key of KEYS) {
-    for (const form of formsOf(CATALOGUES[language]()[key])) {
+    for (const form of formsOf(readCatalogue(language)[key])) {
       expect({ key, isThere: form.trim() !== '' }).toEqual({ key, isThere: true })
     }
   }
@@ -62,8 +68,8 @@ test.each(LANGUAGES)('%s has every key and no other, and no empty text', (langua
 
 test.each(LANGUAGES)('%s keeps the parameters of every text', (language) => {
   for (const key of KEYS) {
-    const wanted = new Set(formsOf(CATALOGUES.en()[key]).flatMap(parametersOf))
-    const text = CATALOGUES[language]()[key]
+    const wanted = new Set(formsOf(ENGLISH[key]).flatMap(parametersOf))
+    const text = readCatalogue(language)[key]
     const other = typeof text === 'string' ? text : text.other
     // A language may omit `min` where English has no choice either.
     const given = new Set(formsOf(text).flatMap(parametersOf))
@@ -76,7 +82,7 @@ test.each(LANGUAGES)('%s keeps the parameters of every text', (language) => {
 })
 
 /** The terms of the API and the commands for a secret and its views: docs/words.md. */
-const NOT_ON_PAGES: Record<(typeof LANGUAGES)[number], RegExp> = {
+const NOT_ON_PAGES: Partial<Record<Language, RegExp>> = {
   en: /\b[Pp]ush(es)?\b|\b[Vv]iews\b|\bview(ed)?\b/,
   de: /Übergabe|Aufruf/,
   fr: /consultation|\bpartages\b/,
@@ -85,22 +91,90 @@ const NOT_ON_PAGES: Record<(typeof LANGUAGES)[number], RegExp> = {
   ar: /مشاهدة|مشاركات/,
 }
 
-test.each(LANGUAGES)('%s speaks of secrets and how often they were opened', (language) => {
-  const isOdd = (text: string) => NOT_ON_PAGES[language].test(text.replace(/\{\w+\}/g, ''))
-  expect(KEYS.filter((key) => formsOf(CATALOGUES[language]()[key]).some(isOdd))).toEqual([])
+test.each(Object.entries(NOT_ON_PAGES) as [Language, RegExp][])(
+  '%s speaks of secrets and how often they were opened',
+  (language, term) => {
+    const isOdd = (text: string) => term.test(text.replace(/\{\w+\}/g, ''))
+    expect(KEYS.filter((key) => formsOf(readCatalogue(language)[key]).some(isOdd))).toEqual([])
+  },
+)
+
+/** Returns the whole numbers of each plural of a language. */
+function numbersOf(language: Language): Map<Intl.LDMLPluralRule, number[]> {
+  const rules = new Intl.PluralRules(tagOf(language))
+  return Map.groupBy(
+    Array.from({ length: 211 }, (_, n) => n),
+    (n) => rules.select(n),
+  )
+}
+
+test.each(LANGUAGES)(
+  '%s has each plural of its numbers, and says the number where it is not certain',
+  (language) => {
+    const numbers = numbersOf(language)
+    const known = new Intl.PluralRules(tagOf(language)).resolvedOptions().pluralCategories
+    const needed = [...new Set([...numbers.keys(), 'other' as const])]
+    for (const key of KEYS) {
+      const text = readCatalogue(language)[key]
+      const lacksPlurals = typeof text === 'string' && typeof ENGLISH[key] !== 'string' && needed.length > 1
+      expect({ key, lacksPlurals }).toEqual({ key, lacksPlurals: false })
+      if (typeof text === 'string') continue
+      const forms = Object.keys(text) as Intl.LDMLPluralRule[]
+      expect({ key, missing: needed.filter((form) => !forms.includes(form)) }).toEqual({ key, missing: [] })
+      expect({ key, unknown: forms.filter((form) => !known.includes(form)) }).toEqual({ key, unknown: [] })
+      const number = parametersOf(text.other).find((name) => name === 'n' || name === 'limit')
+      if (number === undefined) continue
+      const silent = forms.filter(
+        (form) => numbers.get(form)?.length !== 1 && !parametersOf(text[form] ?? '').includes(number),
+      )
+      expect({ key, silent }).toEqual({ key, silent: [] })
+    }
+  },
+)
+
+/** What no language translates: flags, keys, addresses, names of files and commands, and line breaks. */
+const KEPT = /--[a-z-]+|https?:\/\/|ann@example\.org|\bage1\b|oncebox(?:\.\w+)?|\/[a-z/-]+\/|\n/g
+
+test.each(LANGUAGES)('%s keeps flags, addresses and lines, and uses the marks of print', (language) => {
+  for (const key of KEYS) {
+    const english = formsOf(ENGLISH[key])[0] ?? ''
+    for (const form of formsOf(readCatalogue(language)[key])) {
+      const marks = (text: string) => (text.match(KEPT) ?? []).sort()
+      expect({ key, kept: marks(form) }).toEqual({ key, kept: marks(english) })
+      const odd = /"|(?<=\s)'|\.\.\.| {2}|^\s|\s$/.exec(form)
+      expect({ key, form, odd: odd?.[0] }).toEqual({ key, form, odd: undefined })
+    }
+  }
 })
 
-test.each(LANGUAGES)('%s has the plural forms that its numbers need', (language) => {
-  const needed = new Intl.PluralRules(language)
-  for (const key of KEYS) {
-    const text = CATALOGUES[language]()[key]
-    if (typeof text === 'string') continue
-    const known: string[] = needed.resolvedOptions().pluralCategories
-    expect({ key, unknown: Object.keys(text).filter((form) => !known.includes(form)) }).toEqual({
-      key,
-      unknown: [],
-    })
+test.each(LANGUAGES)('%s leaves no sentence in English', (language) => {
+  if (language === 'en') return
+  const sentences = KEYS.filter((key) => /\w+ \w+ \w+/.test(formsOf(ENGLISH[key])[0] ?? ''))
+  expect(sentences.length).toBeGreaterThan(500)
+  const catalogue = readCatalogue(language)
+  expect(sentences.filter((key) => formsOf(catalogue[key])[0] === formsOf(ENGLISH[key])[0])).toEqual([])
+})
+
+/** The keys of the texts within buttons. */
+const BUTTONS = [...sources.matchAll(/<(button|Submit)\b[\s\S]*?<\/\1>|<a class="button[\s\S]*?<\/a>/g)]
+  .map(([element]) => element.replace(/(?:aria-label|title)=\{[^}]*\}/g, ''))
+  .flatMap((element) => [...element.matchAll(/say\('(\w+)'/g)].map(([, key]) => key))
+  .filter((key): key is WordKey => KEYS.some((known) => known === key))
+/** A button may also have a few letters more than a short word of English. */
+const SHORT_WORD = 6
+/** What a button says for a moment, or to screen readers. */
+const NOT_BUTTONS = ['copied', 'copy_failed', 'labelled']
+
+test.each(LANGUAGES)('%s has no button that is 1.6 times as long as in English', (language) => {
+  expect(BUTTONS.length).toBeGreaterThan(40)
+  const catalogue = readCatalogue(language)
+  const lengthOf = (text: Text) => [...(formsOf(text)[0] ?? '').normalize('NFC')].length
+  const isLong = (key: WordKey) => {
+    const english = lengthOf(ENGLISH[key])
+    return lengthOf(catalogue[key]) > Math.max(Math.round(1.6 * english), english + SHORT_WORD)
   }
+  const long = BUTTONS.filter((key) => !NOT_BUTTONS.includes(key) && isLong(key))
+  expect(long.map((key) => `${key}: ${catalogue[key]}`)).toEqual([])
 })
 
 test('numbers, plurals and times follow the language', () => {
@@ -123,9 +197,9 @@ test('numbers, plurals and times follow the language', () => {
   expect(de.bytes(7)).toBe('7 Byte')
 })
 
-test('relative times fit into a sentence in every language, even under a minute', () => {
+test('relative times fit into a sentence, even under a minute', () => {
   const NOW = Date.parse('2026-11-27T14:05:00Z')
-  const opened = LANGUAGES.map((language) => {
+  const opened = (['en', 'de', 'fr', 'es', 'ja', 'ar'] as const).map((language) => {
     const words = wordsOf(language)
     return words.say('state_read').replace('{when}', words.relative(NOW - 59_999, NOW))
   })
@@ -146,7 +220,7 @@ test('relative times fit into a sentence in every language, even under a minute'
 test.each([
   [null, null, null, 'en'],
   [null, null, 'de-AT,de;q=0.9,en;q=0.8', 'de'],
-  [null, null, 'pt-BR, fr;q=0.5, es;q=0.7', 'es'],
+  [null, null, 'et-EE, fr;q=0.5, es;q=0.7', 'es'],
   [null, null, 'de;q=0, ja', 'ja'],
   [null, 'fr', 'de', 'fr'],
   ['ar', 'fr', 'de', 'ar'],
@@ -160,6 +234,36 @@ test.each([
     expect(chooseLanguage({ asked, kept, accepted })).toBe(language)
   },
 )
+
+test.each([
+  ['no', 'nb'],
+  ['nn-NO', 'nb'],
+  ['en-GB', 'en'],
+  ['zh-CN', 'zh-Hans'],
+  ['zh', 'zh-Hans'],
+  ['zh-SG', 'zh-Hans'],
+  ['zh-TW', 'zh-Hant'],
+  ['zh-Hant-HK', 'zh-Hant'],
+  ['zh-HK', 'zh-Hant'],
+  ['pt', 'pt-BR'],
+  ['pt_br', 'pt-BR'],
+  ['pt-AO', 'pt-PT'],
+  ['sr-Latn-RS', 'sr'],
+  ['sr-RS', 'sr'],
+  ['iw-IL', 'he'],
+  ['in', 'id'],
+  ['fil', null],
+  ['x', null],
+  ['', null],
+  [`de-${'a-'.repeat(20)}`, null],
+] as const)('the tag %p leads to %p', (tag, language) => {
+  expect(languageOf(tag)).toBe(language)
+})
+
+test('the languages that a browser accepts are in its order, each once', () => {
+  const header = 'de-AT;q=0.7, xx, no, en-GB;q=0.8, en;q=0.7, *;q=0.1, fr;q=0'
+  expect(acceptedLanguages(header)).toEqual(['nb', 'en', 'de'])
+})
 
 test('a label and its text are joined by the punctuation of the language', () => {
   const join = (language: 'de' | 'fr') => wordsOf(language).say('labelled', { label: 'Nom', text: 'Ada' })

@@ -9,7 +9,7 @@ import {
   type TSchema,
   Type,
 } from 'typebox'
-import { LANGUAGES, type Language, languageOf } from '../../domain/language.ts'
+import { LANGUAGES, type Language, languageOf, MAX_TAG, PRIMARY_SUBTAGS } from '../../domain/language.ts'
 import { MAX_RECIPIENTS_TEXT, parseRecipients, RECIPIENTS_PATTERN } from '../../domain/mail-address.ts'
 import type { Problem, Problems } from '../../domain/problems.ts'
 import { hasMoreBytes, hasMoreCharacters } from '../../text/text-length.ts'
@@ -181,11 +181,11 @@ export function mailAddresses(description: string): BodyMember<readonly string[]
 /** A member with a supported language, also given with a country: `de-AT` is `de`. */
 export function mailLanguage(description: string): BodyMember<Language> {
   const read = (value: unknown, blame: Blame) => {
-    const tag = typeof value === 'string' && value.length <= MAX_WORD ? value.trim().replace('_', '-') : null
-    return languageOf(tag) ?? blame({ code: 'unknown_kind', kinds: LANGUAGES.join(', ') })
+    const tag = typeof value === 'string' ? value.trim() : null
+    return languageOf(tag) ?? blame({ code: 'unknown_kind', kinds: LANGUAGES.toSorted().join(', ') })
   }
-  const pattern = `^(?:${LANGUAGES.join('|')})(?:[-_][A-Za-z0-9_-]*)?$`
-  return { schema: Type.String({ pattern, maxLength: MAX_WORD, description }), read }
+  const pattern = `^(?:${PRIMARY_SUBTAGS.toSorted().join('|')})(?:[-_][A-Za-z0-9_-]*)?$`
+  return { schema: Type.String({ pattern, maxLength: MAX_TAG, description }), read }
 }
 
 /** A member that refuses every value, for a feature that this server lacks. */

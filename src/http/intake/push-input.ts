@@ -96,7 +96,7 @@ export function createMailTable({ mail }: Pick<PushLimits, 'mail'>) {
 }
 
 const RECIPIENTS = `Addresses that get the link by mail, separated by commas, at most ${MAX_RECIPIENTS}. Needs a token.`
-const LANGUAGE = `Language of that mail: ${LANGUAGES.join(', ')}; en by default.`
+const LANGUAGE = `Language of that mail: ${LANGUAGES.toSorted().join(', ')}; en by default.`
 const NO_MAIL = 'Refused, because this server sends no mail.'
 
 function describePayload({ payloadBytes, kinds }: PushLimits): string {

@@ -2,11 +2,18 @@
 
 import { type AnswerHeaders, answerPage } from '../../http/answers.ts'
 import { API, FILES } from '../../http/urls.ts'
-import { LANGUAGE_NAMES, LANGUAGES } from '../../words/words.ts'
+import {
+  acceptedLanguages,
+  LANGUAGE_NAMES,
+  LANGUAGES,
+  type Language,
+  tagOf,
+  type Words,
+} from '../../words/words.ts'
 import type { Assets, ScriptName } from './assets.ts'
 import { type Guest, LANGUAGE_PARAMETER, otherFields } from './guest.ts'
 import { Header, RecipientHeader } from './header.tsx'
-import { type Children, type Html, oncePerLanguage } from './html.ts'
+import type { Children, Html } from './html.ts'
 import { drawingsFor } from './icons.tsx'
 
 export type PageOptions = {
@@ -79,7 +86,7 @@ function Page(props: FrameProps) {
   const { words, brand } = guest
   const scripts: ScriptName[] = script === null ? [] : script === undefined ? ['common'] : ['common', script]
   return (
-    <html lang={words.language} dir={words.direction}>
+    <html lang={words.tag} dir={words.direction}>
       <head>
         {METAS}
         <title>{`${status === 422 ? words.say('title_refused', { title }) : title} · ${brand.name}`}</title>
@@ -118,7 +125,8 @@ function isSecureContext({ exchange: { baseUrl } }: Guest): boolean {
 type FooterProps = { guest: Guest; languageSwitch: boolean; isBranded: boolean }
 
 function Footer({ guest, languageSwitch, isBranded }: FooterProps) {
-  const { words, basePath, path } = guest
+  const { words, basePath, path, exchange } = guest
+  const accepted = acceptedLanguages(exchange.request.headers.get('accept-language'))
   return (
     <footer class="bottom">
       {isBranded ? <a href={`${basePath}${API.docs.href()}`}>{words.say('api_reference')}</a> : null}
@@ -127,25 +135,39 @@ function Footer({ guest, languageSwitch, isBranded }: FooterProps) {
           {otherFields(guest).map(([name, value]) => (
             <input type="hidden" name={name} value={value} />
           ))}
-          {languageChoice(words)}
+          {languageMenu(words, accepted.slice(0, MAX_FIRST))}
         </form>
       ) : null}
     </footer>
   )
 }
 
-const languageChoice = oncePerLanguage((words) => (
-  <>
-    <label for="language">{words.say('language')}</label>
-    <select id="language" name={LANGUAGE_PARAMETER} data-submits>
-      {LANGUAGES.map((language) => (
-        <option value={language} lang={language} selected={language === words.language}>
-          {LANGUAGE_NAMES[language]}
-        </option>
-      ))}
-    </select>
-    <button type="submit" class="quiet" data-without-script>
-      {words.say('language_change')}
-    </button>
-  </>
-))
+/** Languages of the browser that stand first in the menu. */
+const MAX_FIRST = 5
+/** Menus in memory: one for each language and each order. */
+const MAX_MENUS = 100
+const menus = new Map<string, Html>()
+
+function languageMenu(words: Words, first: readonly Language[]): Html {
+  const key = [words.language, ...first].join()
+  const known = menus.get(key)
+  if (known !== undefined) return known
+  const menu = (
+    <>
+      <label for="language">{words.say('language')}</label>
+      <select id="language" name={LANGUAGE_PARAMETER} data-submits>
+        {[...new Set([...first, ...LANGUAGES])].map((language) => (
+          <option value={language} lang={tagOf(language)} selected={language === words.language}>
+            {LANGUAGE_NAMES[language]}
+          </option>
+        ))}
+      </select>
+      <button type="submit" class="quiet" data-without-script>
+        {words.say('language_change')}
+      </button>
+    </>
+  )
+  if (menus.size === MAX_MENUS) menus.clear()
+  menus.set(key, menu)
+  return menu
+}

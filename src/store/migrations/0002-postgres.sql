@@ -16,6 +16,9 @@ UPDATE push_labels SET read_at = 0 WHERE request IS NOT NULL;
 
 ALTER TABLE preferences ADD COLUMN end_to_end boolean;
 ALTER TABLE preferences ADD COLUMN ask_template text COLLATE "C" CHECK (ask_template <> '');
+-- Languages such as pt-BR.
+ALTER TABLE preferences DROP CONSTRAINT preferences_mail_language_check;
+ALTER TABLE preferences ADD CONSTRAINT preferences_mail_language_check CHECK (length(mail_language) BETWEEN 2 AND 7);
 
 -- Signing in by others.
 ALTER TABLE accounts ADD COLUMN is_service boolean NOT NULL DEFAULT false;

@@ -16,6 +16,11 @@ UPDATE push_labels SET read_at = 0 WHERE request IS NOT NULL;
 
 ALTER TABLE preferences ADD COLUMN end_to_end INTEGER CHECK (end_to_end IN (0, 1));
 ALTER TABLE preferences ADD COLUMN ask_template TEXT CHECK (ask_template <> '');
+-- Languages such as pt-BR.
+ALTER TABLE preferences RENAME COLUMN mail_language TO short_mail_language;
+ALTER TABLE preferences ADD COLUMN mail_language TEXT CHECK (length(mail_language) BETWEEN 2 AND 7);
+UPDATE preferences SET mail_language = short_mail_language;
+ALTER TABLE preferences DROP COLUMN short_mail_language;
 
 -- Signing in by others.
 ALTER TABLE accounts ADD COLUMN is_service INTEGER NOT NULL DEFAULT false CHECK (is_service IN (0, 1));

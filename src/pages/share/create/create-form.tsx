@@ -4,7 +4,7 @@
 import { MAX_RECIPIENTS, MAX_RECIPIENTS_TEXT } from '../../../domain/mail-address.ts'
 import { MAX_PASSPHRASE_BYTES } from '../../../domain/new-push.ts'
 import { PAGES } from '../../../http/urls.ts'
-import { LANGUAGE_NAMES, LANGUAGES, type Words } from '../../../words/words.ts'
+import { LANGUAGE_NAMES, LANGUAGES, tagOf, type Words } from '../../../words/words.ts'
 import { createFieldOf, Input, problemTexts, Select, Tick } from '../../frame/fields.tsx'
 import type { Guest } from '../../frame/guest.ts'
 import type { Html } from '../../frame/html.ts'
@@ -168,7 +168,7 @@ function Recipients({ words, field }: PartProps) {
         {...locale}
         value={locale.value || words.language}
         label={say('notify_language')}
-        options={LANGUAGES.map((one) => [one, LANGUAGE_NAMES[one], one])}
+        options={LANGUAGES.map((one) => [one, LANGUAGE_NAMES[one], tagOf(one)])}
       />
     </>
   )
