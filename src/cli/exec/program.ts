@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { constants as os } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
 import { codeOf } from '../../domain/system-errors.ts'
 import type { Environment } from '../../settings/parsers.ts'
 import type { Shell } from '../shell.ts'
@@ -21,9 +22,12 @@ export class ProgramFailure extends Error {
 
 /** Returns the path of a program as a shell finds it. Throws ProgramFailure. */
 export function findProgram(name: string, { env, cwd }: Shell['os']): string {
-  const found = Bun.which(name, { PATH: env.PATH ?? env.Path ?? '/usr/bin:/bin', cwd })
+  const path = env.PATH ?? env.Path ?? '/usr/bin:/bin'
+  const found = Bun.which(name, { PATH: path, cwd })
   if (found !== null) return found
-  throw new ProgramFailure(name.includes('/') && existsSync(name) ? NOT_EXECUTABLE : NOT_FOUND, name)
+  const places = name.includes('/') ? [name] : path.split(delimiter).map((folder) => join(folder, name))
+  const exists = places.some((place) => existsSync(resolve(cwd, place)))
+  throw new ProgramFailure(exists ? NOT_EXECUTABLE : NOT_FOUND, name)
 }
 
 /** The tokens of other servers may be so short that they occur by chance. */
