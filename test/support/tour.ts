@@ -20,6 +20,9 @@ export type Stop = { name: string; as: Person; visit: (page: Page, tour: Tour) =
 
 export type Tour = Awaited<ReturnType<typeof prepareTour>>
 
+/** The stops that pictures and tests show in every language. */
+export const STOPS_OF_LANGUAGES = ['create', 'receive', 'revealed-message', 'created', 'pushes', 'sign-in']
+
 /**
  * Options of the server of a tour: two wrong passphrases end a push, and nothing answers at one of the hosts
  * for webhooks.
@@ -139,6 +142,21 @@ export async function prepareTour(browser: Browser, server: Started, options: Br
     postJson(`${url}/api/oncebox/requests/${urlToken}/answers`, { push: fields })
 
   return { url, server, auth, people, push, guessedPush, ask, send, open, close }
+}
+
+/** The same people, pushes and sessions with other options, such as a language. */
+export async function tourWith(browser: Browser, tour: Tour, options: BrowserContextOptions): Promise<Tour> {
+  const open = async (person: Person) =>
+    browser.newContext({ ...options, storageState: await tour.people[person].storageState() })
+  const people = {
+    stranger: await open('stranger'),
+    member: await open('member'),
+    admin: await open('admin'),
+  }
+  const close = async () => {
+    for (const context of Object.values(people)) await context.close()
+  }
+  return { ...tour, people, close }
 }
 
 async function postJson(url: string, body: unknown, headers: Record<string, string> = {}) {
