@@ -36,6 +36,8 @@ function createWords(language: Language) {
   const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
   const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
   const relatives = new Intl.RelativeTimeFormat(tag, { numeric: 'auto', style: 'short' })
+  // Written out: in Indonesian the short day is "6 h".
+  const relativeDays = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' })
   const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
   const zoned = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
   const bytes = createSayBytes(tag)
@@ -92,7 +94,7 @@ function createWords(language: Language) {
     const found = RELATIVE_UNITS.find(([, length]) => Math.abs(distance) >= length)
     if (found === undefined) return say(distance > 0 ? 'moment_ahead' : 'moment_past')
     const [unit, size] = found
-    return relatives.format(Math.round(distance / size), unit)
+    return (unit === 'day' ? relativeDays : relatives).format(Math.round(distance / size), unit)
   }
 
   /** Formats as "7 days left", in the largest unit that fits, at least a minute. */
@@ -108,7 +110,7 @@ function createWords(language: Language) {
   function day(time: number, now: number): string {
     const [then, today] = [time, now].map((at) => new Date(at).setHours(0, 0, 0, 0))
     const days = Math.round(((today ?? now) - (then ?? time)) / DAY)
-    return days === 0 || days === 1 ? relatives.format(-days, 'day') : dates.format(time)
+    return days === 0 || days === 1 ? relativeDays.format(-days, 'day') : dates.format(time)
   }
 
   /** Formats as "7 sec. ago", for a recent event. */

@@ -43,7 +43,7 @@ test('a webhook is added, tested and deleted, and only its host is shown', async
   expect(receiver.received).toHaveLength(1)
   status = 500
   const failed = await textOf(ann?.post('/account/webhooks/test', { id }))
-  expect(failed).toContain('The test has not arrived. That server answered with an error (500).')
+  expect(failed).toContain('The test has not arrived. The receiving server answered with an error (500).')
   expect(await textOf(ann?.post('/account/webhooks/delete', { id }))).toContain('There are no webhooks yet.')
   expect((await ann?.post('/account/webhooks/delete', { id }))?.status).toBe(200)
 })
