@@ -1,5 +1,6 @@
-// Writes a screenshot of every page in each state, in light, dark and on a phone: `npm run screenshots`. Names of
-// stops restrict it. With `-- languages` and perhaps their codes: of the main pages in each language.
+// Writes a screenshot of every page in each state, in light, dark and on a phone: `npm run screenshots`.
+// Names of stops restrict it. With `-- languages` and perhaps their codes: of the main pages in each
+// language.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// The catalogues: English, which is part of the program, and a file for each other language, which is read when
-// the language is first asked for. The executable contains these files.
+// The catalogues: English, which is part of the program, and a file for each other language, which is read
+// when the language is first asked for. The executable contains these files.
 
 import { readFileSync } from 'node:fs'
 import type { Language } from '../domain/language.ts'

@@ -1,4 +1,4 @@
-// The main pages in every language, as narrow as a phone may be: nothing scrolls sideways, nothing is cut off.
+// The main pages in every language, as narrow as a phone may be: nothing scrolls sideways or is cut off.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'

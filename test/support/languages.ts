@@ -1,4 +1,4 @@
-// Languages for tests of more than texts: left to right and right to left, all kinds of plurals, several scripts.
+// Languages for tests of more than texts: both directions, all kinds of plurals, several scripts.
 
 import type { Language } from '../../src/domain/language.ts'
 

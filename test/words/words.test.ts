@@ -132,7 +132,7 @@ test.each(LANGUAGES)(
   },
 )
 
-/** What no language translates: flags, keys, addresses, names of files and commands, and line breaks. */
+/** Flags, addresses, names of files and commands, and line breaks, which no language translates. */
 const KEPT = /--[a-z-]+|https?:\/\/|ann@example\.org|\bage1\b|oncebox(?:\.\w+)?|\/[a-z/-]+\/|\n/g
 
 test.each(LANGUAGES)('%s keeps flags, addresses and lines, and uses the marks of print', (language) => {
@@ -162,7 +162,7 @@ const BUTTONS = [...sources.matchAll(/<(button|Submit)\b[\s\S]*?<\/\1>|<a class=
   .filter((key): key is WordKey => KEYS.some((known) => known === key))
 /** A button may also have a few letters more than a short word of English. */
 const SHORT_WORD = 6
-/** What a button says for a moment, or to screen readers. */
+/** Texts of buttons that are shown for a moment, or only to screen readers. */
 const NOT_BUTTONS = ['copied', 'copy_failed', 'labelled']
 
 test.each(LANGUAGES)('%s has no button that is 1.6 times as long as in English', (language) => {
