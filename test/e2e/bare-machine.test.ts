@@ -36,20 +36,24 @@ function startingPrograms({ files, ...phase }: Phase): Phase {
   }
 }
 
-test.each([QUICK, SIDE_BY_SIDE])('tests with programs pass or are skipped by name: $name', async (phase) => {
-  const path = stage.folder()
-  const node = Bun.which('node')
-  if (node !== null) symlinkSync(node, join(path, 'node'))
-  const child = Bun.spawn(commandOf(startingPrograms(phase), process.execPath), {
-    cwd: PROJECT,
-    env: { PATH: path, HOME: path, TMPDIR: tmpdir() },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  const output = await new Response(child.stderr).text()
-  const failed = output.split('\n').filter((line) => /^\(fail\)|^error:/.test(line))
-  expect([failed, await child.exited]).toEqual([[], 0])
-  const skips = createSkips()
-  for (const line of output.split('\n')) skips.note(line)
-  expect(skips.table()).toContain('Skipped for want of a program')
-  expect(output).not.toContain('(skip) (unnamed)')
-})
+test.each([QUICK, SIDE_BY_SIDE])(
+  'tests with programs pass or are skipped by name: $name',
+  async (phase) => {
+    const path = stage.folder()
+    const node = Bun.which('node')
+    if (node !== null) symlinkSync(node, join(path, 'node'))
+    const child = Bun.spawn(commandOf(startingPrograms(phase), process.execPath), {
+      cwd: PROJECT,
+      env: { PATH: path, HOME: path, TMPDIR: tmpdir() },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const output = await new Response(child.stderr).text()
+    const failed = output.split('\n').filter((line) => /^\(fail\)|^error:/.test(line))
+    expect([failed, await child.exited]).toEqual([[], 0])
+    const skips = createSkips()
+    for (const line of output.split('\n')) skips.note(line)
+    expect(skips.table()).toContain('Skipped for want of a program')
+    expect(output).not.toContain('(skip) (unnamed)')
+  },
+  900_000,
+)
