@@ -40,10 +40,10 @@ export function PasskeyForm({ guest, party, challenge = {}, label, ...form }: Pa
   }
   return (
     <PostForm guest={guest} action={form.action} hidden={form.hidden ?? {}} attributes={attributes}>
-      {form.children}
       <input type="hidden" name={name} data-credential />
+      {form.children}
       <Submit look={look}>{label}</Submit>
-      <p role="status" class="hint" />
+      <p role="status" />
     </PostForm>
   )
 }
