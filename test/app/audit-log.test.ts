@@ -11,6 +11,7 @@ import { type Api, PUSHES, startApi, type Wire } from '../support/api.ts'
 import { createTestClock, type Init } from '../support/instance.ts'
 import { createBrowser, flagsFor, signInBy, startLyingProvider } from '../support/lying-provider.ts'
 import { createPeople, type People } from '../support/people.ts'
+import { askChallenge, createAuthenticator, type Lies } from '../support/software-authenticator.ts'
 import { waitUntil } from '../support/waiting.ts'
 
 type Line = Record<string, unknown> & { 'event.action': string; 'event.outcome': string }
@@ -316,6 +317,35 @@ test('sign-ins by the provider leave lines, with the account that they make and 
   } finally {
     await provider.close()
   }
+})
+
+test('acts with passkeys leave lines, and one that may have been copied has its reason', async () => {
+  await api.close()
+  const flags = { 'audit-log': path, 'base-url': 'http://localhost' }
+  api = await startApi({ flags, clock: createTestClock(Date.now()) })
+  await api.addAccount(ANN)
+  const key = createAuthenticator()
+  const ann = createBrowser(api)
+  await ann.post('/sign-in', { email: ANN, password: PASSWORD })
+  const added = key.create(await askChallenge(ann, '?for=add'))
+  await ann.post('/account/passkeys', { name: 'needle', passkey: JSON.stringify(added) })
+  const enter = async (lies: Lies) => {
+    const browser = createBrowser(api)
+    const passkey = JSON.stringify(key.get(await askChallenge(browser), lies))
+    await browser.post('/sign-in/passkey', { passkey })
+  }
+  for (const lies of [{ counter: 7 }, { origin: 'https://evil.example' }, { counter: 7 }]) await enter(lies)
+  await ann.post('/account/passkeys/remove', { id: '1' })
+  const lines = await linesOf(6, 'sign-in', 'passkey-add', 'passkey-remove')
+  expect(lines.map(short)).toEqual([
+    ['sign-in', 'success', '-', ANN],
+    ['passkey-add', 'success', '-', ANN],
+    ['sign-in', 'success', 'passkey', ANN],
+    ['sign-in', 'failure', 'passkey_wrong', '-'],
+    ['sign-in', 'failure', 'copied', ANN],
+    ['passkey-remove', 'success', '-', ANN],
+  ])
+  expect(readFileSync(path, 'utf8')).not.toContain('needle')
 })
 
 test('the documented list of actions is the closed list of the program', () => {

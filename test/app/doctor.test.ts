@@ -22,6 +22,7 @@ import { examine, type Finding } from '../../src/app/doctor/doctor.ts'
 import { findKeysProblem } from '../../src/install/release-keys.ts'
 import { writeBackupNote } from '../../src/store/folder/notes.ts'
 import { testCertificate, testKey } from '../support/certificate.ts'
+import { alterDatabase } from '../support/damage.ts'
 import { configOf, START, startInstance } from '../support/instance.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { needs } from '../support/needs.ts'
@@ -337,6 +338,36 @@ test('reports a backup folder that cannot be used or is on the same disk, and an
   expect(await told(START + 2 * DAY)).toContain(
     `The backup in ${folder} is overdue. The last good backup is of 2026-11-20T11:00:00.000Z.`,
   )
+})
+
+test('counts the passkeys that another host name than that of --base-url would lose', async () => {
+  const find = async (base: string | null) => {
+    const found = await look(base === null ? {} : { flags: { 'base-url': base } })
+    const { state, said } = found.find(({ part }) => part === 'passkeys') ?? {}
+    return [state, said]
+  }
+  expect(await find('https://once.example')).toEqual([undefined, undefined])
+  const database = new Database(join(dataDir, 'oncebox.db'))
+  database.run(
+    "INSERT INTO accounts (id, email, password_hash, is_admin, created_at, last_sign_in_at, passkeys) VALUES (1, 'ann@example.org', 'x', 0, 1, 1, 3)",
+  )
+  for (const [n, host] of ['old.example', 'once.example', 'once.example'].entries())
+    database.run(
+      `INSERT INTO passkeys (account_id, credential_id, public_key, counter, rp_id, name, signs_in, created_at) VALUES (1, x'0${n}', x'00', 0, '${host}', '', 1, 1)`,
+    )
+  database.close()
+  expect(await find('https://once.example:8443/at')).toEqual([
+    'warning',
+    expect.stringContaining('Lost passkeys: 1 of old.example.'),
+  ])
+  expect(await find('https://new.example')).toEqual([
+    'warning',
+    expect.stringContaining('Lost passkeys: 1 of old.example, 2 of once.example.'),
+  ])
+  for (const base of [null, 'https://192.0.2.7', 'http://once.example'])
+    expect(await find(base)).toEqual(['warning', expect.stringContaining('lets browsers use none')])
+  alterDatabase(dataDir, "DELETE FROM passkeys WHERE rp_id = 'old.example'")
+  expect(await find('https://once.example')).toEqual(['ok', 'Passkeys: 2, all of once.example.'])
 })
 
 describe('the deep check', () => {

@@ -98,6 +98,13 @@ export function createAuthenticator({
   return { made, create, get }
 }
 
+type Asking = { get: (path: string) => Promise<{ text: string }> }
+
+/** Asks for a challenge, as the script of a page does. */
+export async function askChallenge(browser: Asking, query = '') {
+  return JSON.parse((await browser.get(`/sign-in/passkey/challenge${query}`)).text)
+}
+
 const hex = (digits: string) => Buffer.from(digits, 'hex')
 const bytes = (base64url: string) => Buffer.from(base64url, 'base64url')
 /** A text of less than 24 bytes in CBOR. */

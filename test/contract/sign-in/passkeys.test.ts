@@ -6,7 +6,11 @@ import { alterDatabase } from '../../support/damage.ts'
 import { createTestClock, startInstance, type TestInstance } from '../../support/instance.ts'
 import { type Browser, createBrowser } from '../../support/lying-provider.ts'
 import { textsIn } from '../../support/page-facts.ts'
-import { createAuthenticator, type Lies } from '../../support/software-authenticator.ts'
+import {
+  askChallenge as challenge,
+  createAuthenticator,
+  type Lies,
+} from '../../support/software-authenticator.ts'
 import { codeOf } from '../../support/tour.ts'
 
 const ANN = 'ann@example.org'
@@ -28,9 +32,6 @@ async function start(flags: Record<string, string> = {}) {
   await instance.addAccount(ANN)
 }
 afterEach(() => instance.close())
-
-const challenge = async (browser: Browser, query = '') =>
-  JSON.parse((await browser.get(`/sign-in/passkey/challenge${query}`)).text)
 
 async function signedIn(email = ANN): Promise<Browser> {
   const browser = createBrowser(instance)
