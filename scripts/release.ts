@@ -52,24 +52,22 @@ function readCommit(): { time: number; revision: string | null } {
   throw new Error('this is no git repository: set SOURCE_DATE_EPOCH to the time of the release, in seconds')
 }
 
-async function make(part: string, { values, time, revision }: Making): Promise<void> {
-  if (part === 'sbom') return writeSbom(pathOf(part))
+async function make(part: string, making: Making): Promise<void> {
   const architecture = architectureOf(part)
-  if (architecture === null && part !== BOTH_IMAGES) return makeBinary(part)
-  const processors = architecture === null ? (Object.keys(ARCHITECTURES) as Architecture[]) : [architecture]
-  for (const name of processors) await makeBinary(ARCHITECTURES[name])
-  if (architecture === null || part.startsWith('image-')) {
-    const contents = processors.map((name) => contentOf(name, { values, time, revision }))
-    return writeFileSync(pathOf(part), await imageOf(contents))
+  if (part === 'sbom') return writeSbom(pathOf(part))
+  if (part === BOTH_IMAGES) return makeImage(part, ['amd64', 'arm64'], making)
+  if (architecture === null) return makeBinary(part)
+  if (part.startsWith('image-')) return makeImage(part, [architecture], making)
+  const system = ARCHITECTURES[architecture]
+  await makeBinary(system)
+  const given = { binary: pathOf(system), output: pathOf(part), time: making.time }
+  const described = { architecture, version: VERSION, ...given }
+  if (part.startsWith('rpm-')) {
+    if (!isRpmbuildHere()) throw new Error('rpmbuild is missing: install rpm')
+    return writeRpmPackage(described)
   }
-  const binary = pathOf(ARCHITECTURES[architecture])
-  const described = { architecture, version: VERSION, binary, output: pathOf(part), time }
-  if (part.startsWith('deb-')) {
-    if (!isDpkgHere()) throw new Error('dpkg-deb is missing: install dpkg')
-    return writeDebianPackage(described)
-  }
-  if (!isRpmbuildHere()) throw new Error('rpmbuild is missing: install rpm')
-  return writeRpmPackage(described)
+  if (!isDpkgHere()) throw new Error('dpkg-deb is missing: install dpkg')
+  return writeDebianPackage(described)
 }
 
 const compiled = new Set<string>()
@@ -80,6 +78,16 @@ async function makeBinary(name: string): Promise<void> {
   if (system === null || compiled.has(name)) return
   await compile({ output: pathOf(name), target: system.target, runtime: await runtimeFor(system) })
   compiled.add(name)
+}
+
+async function makeImage(
+  part: string,
+  architectures: readonly Architecture[],
+  making: Making,
+): Promise<void> {
+  for (const architecture of architectures) await makeBinary(ARCHITECTURES[architecture])
+  const contents = architectures.map((architecture) => contentOf(architecture, making))
+  writeFileSync(pathOf(part), await imageOf(contents))
 }
 
 function contentOf(architecture: Architecture, { values, time, revision }: Making): ImageContent {
