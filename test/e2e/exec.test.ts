@@ -42,72 +42,74 @@ async function run(command: string[], given: Given = {}) {
   return { out, err, code }
 }
 
-test.each([
-  ['SIGTERM', 15],
-  ['SIGINT', 2],
-  ['SIGHUP', 1],
-  ['SIGUSR1', 10],
-] as const)('%s reaches the command, which may handle or ignore it', async (signal, number) => {
-  const env = { LINK: await createLink('x') }
-  const script = `trap 'echo got it; exit 42' ${number}; touch "$F.ready"; while :; do sleep 0.05; done`
-  const child = start(['sh', '-c', script], { env, flags: ['--file', 'F=@env:LINK'] })
-  const folders = () => [...new Bun.Glob('oncebox-*/F.ready').scanSync(folder)]
-  await waitUntil(() => folders().length > 0)
-  child.kill(signal)
-  expect([await child.exited, await new Response(child.stdout).text()]).toEqual([42, 'got it\n'])
-  expect(folders()).toEqual([])
-})
-
-test('a command that dies of a signal gives 128 and its number', async () => {
-  const env = { LINK: await createLink('x') }
-  const child = start(['sh', '-c', 'echo ready; sleep 60 & wait'], { env, flags: ['--env', 'A=@env:LINK'] })
-  await child.stdout.getReader().read()
-  child.kill('SIGTERM')
-  expect(await child.exited).toBe(143)
-})
-
-test('commands that close their input or leave a child behind end as they are', async () => {
-  const env = { LINK: await createLink('x'.repeat(500_000)), OTHER: await createLink('y') }
-  const closing = await run(['sh', '-c', 'exec <&-; exit 7'], { env, flags: ['--stdin', '@env:LINK'] })
-  expect(closing).toEqual({ out: '', err: '', code: 7 })
-  const script = 'sleep 1 >/dev/null 2>&1 & echo "$A"'
-  const forking = await run(['sh', '-c', script], { env, flags: ['--env', 'A=@env:OTHER'] })
-  expect(forking).toEqual({ out: 'y\n', err: '', code: 0 })
-})
-
-test('the file goes even when oncebox is killed', async () => {
-  const env = { LINK: await createLink('in memory') }
-  const script = 'echo "$F"; cat "$F"; kill -KILL $PPID; sleep 60 >/dev/null 2>&1 & echo'
-  const { out } = await run(['sh', '-c', script], { env, flags: ['--file', 'F=@env:LINK'] })
-  const [file = '', content] = out.split('\n')
-  expect([file.startsWith(folder), content]).toEqual([true, 'in memory'])
-  await waitUntil(() => !existsSync(file) && !existsSync(join(file, '..')))
-})
-
-test('the file goes even when its whole process group is killed', async () => {
-  const env = { LINK: await createLink('in memory') }
-  const script = 'echo "$F"; sleep 60'
-  const child = start(['sh', '-c', script], { env, flags: ['--file', 'F=@env:LINK'], before: ['setsid'] })
-  const { value } = await child.stdout.getReader().read()
-  const file = Buffer.from(value ?? [])
-    .toString()
-    .trim()
-  expect(existsSync(file)).toBe(true)
-  process.kill(-child.pid, 'SIGKILL')
-  await waitUntil(() => !existsSync(join(file, '..')))
-})
-
-test('a link may come through a descriptor, and nothing is printed', async () => {
-  const path = join(folder, 'link')
-  await Bun.write(path, `${await createLink('through 0')}\n`)
-  const script = `"${BINARY}" exec --verbose --env A=@fd:3 -- sh -c 'cat; printf %s "$A"' 3< "${path}"`
-  const child = Bun.spawn(['sh', '-c', script], {
-    stdin: new Blob(['piped ']),
-    stdout: 'pipe',
-    stderr: 'pipe',
+needs('sh').describe('a command of a shell', () => {
+  test.each([
+    ['SIGTERM', 15],
+    ['SIGINT', 2],
+    ['SIGHUP', 1],
+    ['SIGUSR1', 10],
+  ] as const)('%s reaches the command, which may handle or ignore it', async (signal, number) => {
+    const env = { LINK: await createLink('x') }
+    const script = `trap 'echo got it; exit 42' ${number}; touch "$F.ready"; while :; do sleep 0.05; done`
+    const child = start(['sh', '-c', script], { env, flags: ['--file', 'F=@env:LINK'] })
+    const folders = () => [...new Bun.Glob('oncebox-*/F.ready').scanSync(folder)]
+    await waitUntil(() => folders().length > 0)
+    child.kill(signal)
+    expect([await child.exited, await new Response(child.stdout).text()]).toEqual([42, 'got it\n'])
+    expect(folders()).toEqual([])
   })
-  expect(await new Response(child.stdout).text()).toBe('piped through 0')
-  expect(await new Response(child.stderr).text()).toBe('')
+
+  test('a command that dies of a signal gives 128 and its number', async () => {
+    const env = { LINK: await createLink('x') }
+    const child = start(['sh', '-c', 'echo ready; sleep 60 & wait'], { env, flags: ['--env', 'A=@env:LINK'] })
+    await child.stdout.getReader().read()
+    child.kill('SIGTERM')
+    expect(await child.exited).toBe(143)
+  })
+
+  test('commands that close their input or leave a child behind end as they are', async () => {
+    const env = { LINK: await createLink('x'.repeat(500_000)), OTHER: await createLink('y') }
+    const closing = await run(['sh', '-c', 'exec <&-; exit 7'], { env, flags: ['--stdin', '@env:LINK'] })
+    expect(closing).toEqual({ out: '', err: '', code: 7 })
+    const script = 'sleep 1 >/dev/null 2>&1 & echo "$A"'
+    const forking = await run(['sh', '-c', script], { env, flags: ['--env', 'A=@env:OTHER'] })
+    expect(forking).toEqual({ out: 'y\n', err: '', code: 0 })
+  })
+
+  test('the file goes even when oncebox is killed', async () => {
+    const env = { LINK: await createLink('in memory') }
+    const script = 'echo "$F"; cat "$F"; kill -KILL $PPID; sleep 60 >/dev/null 2>&1 & echo'
+    const { out } = await run(['sh', '-c', script], { env, flags: ['--file', 'F=@env:LINK'] })
+    const [file = '', content] = out.split('\n')
+    expect([file.startsWith(folder), content]).toEqual([true, 'in memory'])
+    await waitUntil(() => !existsSync(file) && !existsSync(join(file, '..')))
+  })
+
+  test('the file goes even when its whole process group is killed', async () => {
+    const env = { LINK: await createLink('in memory') }
+    const script = 'echo "$F"; sleep 60'
+    const child = start(['sh', '-c', script], { env, flags: ['--file', 'F=@env:LINK'], before: ['setsid'] })
+    const { value } = await child.stdout.getReader().read()
+    const file = Buffer.from(value ?? [])
+      .toString()
+      .trim()
+    expect(existsSync(file)).toBe(true)
+    process.kill(-child.pid, 'SIGKILL')
+    await waitUntil(() => !existsSync(join(file, '..')))
+  })
+
+  test('a link may come through a descriptor, and nothing is printed', async () => {
+    const path = join(folder, 'link')
+    await Bun.write(path, `${await createLink('through 0')}\n`)
+    const script = `"${BINARY}" exec --verbose --env A=@fd:3 -- sh -c 'cat; printf %s "$A"' 3< "${path}"`
+    const child = Bun.spawn(['sh', '-c', script], {
+      stdin: new Blob(['piped ']),
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    expect(await new Response(child.stdout).text()).toBe('piped through 0')
+    expect(await new Response(child.stderr).text()).toBe('')
+  })
 })
 
 needs('strace').test(
