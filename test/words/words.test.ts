@@ -18,7 +18,9 @@ import {
 } from '../../src/words/words.ts'
 
 const SRC = resolve(import.meta.dir, '../../src')
-const ENGLISH = readCatalogue('en')
+const CATALOGUES = new Map(LANGUAGES.map((language) => [language, readCatalogue(language)]))
+const catalogueOf = (language: Language) => CATALOGUES.get(language) ?? readCatalogue(language)
+const ENGLISH = catalogueOf('en')
 const KEYS = Object.keys(ENGLISH) as WordKey[]
 
 const WORDS = resolve(import.meta.dir, '../../src/words/words.ts')
@@ -58,9 +60,9 @@ test('every key is used, and every used key exists', () => {
 })
 
 test.each(LANGUAGES)('%s has every key and no other, and no empty text', (language) => {
-  expect(Object.keys(readCatalogue(language))).toEqual(KEYS)
+  expect(Object.keys(catalogueOf(language))).toEqual(KEYS)
   for (const key of KEYS) {
-    for (const form of formsOf(readCatalogue(language)[key])) {
+    for (const form of formsOf(catalogueOf(language)[key])) {
       expect({ key, isThere: form.trim() !== '' }).toEqual({ key, isThere: true })
     }
   }
@@ -69,7 +71,7 @@ test.each(LANGUAGES)('%s has every key and no other, and no empty text', (langua
 test.each(LANGUAGES)('%s keeps the parameters of every text', (language) => {
   for (const key of KEYS) {
     const wanted = new Set(formsOf(ENGLISH[key]).flatMap(parametersOf))
-    const text = readCatalogue(language)[key]
+    const text = catalogueOf(language)[key]
     const other = typeof text === 'string' ? text : text.other
     // A language may omit `min` where English has no choice either.
     const given = new Set(formsOf(text).flatMap(parametersOf))
@@ -95,7 +97,7 @@ test.each(Object.entries(NOT_ON_PAGES) as [Language, RegExp][])(
   '%s speaks of secrets and how often they were opened',
   (language, term) => {
     const isOdd = (text: string) => term.test(text.replace(/\{\w+\}/g, ''))
-    expect(KEYS.filter((key) => formsOf(readCatalogue(language)[key]).some(isOdd))).toEqual([])
+    expect(KEYS.filter((key) => formsOf(catalogueOf(language)[key]).some(isOdd))).toEqual([])
   },
 )
 
@@ -115,7 +117,7 @@ test.each(LANGUAGES)(
     const known = new Intl.PluralRules(tagOf(language)).resolvedOptions().pluralCategories
     const needed = [...new Set([...numbers.keys(), 'other' as const])]
     for (const key of KEYS) {
-      const text = readCatalogue(language)[key]
+      const text = catalogueOf(language)[key]
       const lacksPlurals = typeof text === 'string' && typeof ENGLISH[key] !== 'string' && needed.length > 1
       expect({ key, lacksPlurals }).toEqual({ key, lacksPlurals: false })
       if (typeof text === 'string') continue
@@ -138,7 +140,7 @@ const KEPT = /--[a-z-]+|https?:\/\/|ann@example\.org|\bage1\b|oncebox(?:\.\w+)?|
 test.each(LANGUAGES)('%s keeps flags, addresses and lines, and uses the marks of print', (language) => {
   for (const key of KEYS) {
     const english = formsOf(ENGLISH[key])[0] ?? ''
-    for (const form of formsOf(readCatalogue(language)[key])) {
+    for (const form of formsOf(catalogueOf(language)[key])) {
       const marks = (text: string) => (text.match(KEPT) ?? []).sort()
       expect({ key, kept: marks(form) }).toEqual({ key, kept: marks(english) })
       const odd = /"|(?<=\s)'|\.\.\.| {2}|^\s|\s$/.exec(form)
@@ -151,7 +153,7 @@ test.each(LANGUAGES)('%s leaves no sentence in English', (language) => {
   if (language === 'en') return
   const sentences = KEYS.filter((key) => /\w+ \w+ \w+/.test(formsOf(ENGLISH[key])[0] ?? ''))
   expect(sentences.length).toBeGreaterThan(500)
-  const catalogue = readCatalogue(language)
+  const catalogue = catalogueOf(language)
   expect(sentences.filter((key) => formsOf(catalogue[key])[0] === formsOf(ENGLISH[key])[0])).toEqual([])
 })
 
@@ -167,7 +169,7 @@ const NOT_BUTTONS = ['copied', 'copy_failed', 'labelled']
 
 test.each(LANGUAGES)('%s has no button that is 1.6 times as long as in English', (language) => {
   expect(BUTTONS.length).toBeGreaterThan(40)
-  const catalogue = readCatalogue(language)
+  const catalogue = catalogueOf(language)
   const lengthOf = (text: Text) => [...(formsOf(text)[0] ?? '').normalize('NFC')].length
   const isLong = (key: WordKey) => {
     const english = lengthOf(ENGLISH[key])
