@@ -72,7 +72,9 @@ async function runBun({ output, target, runtime }: Compilation): Promise<void> {
   const version = `BUILD_VERSION=${JSON.stringify(VERSION)}`
   const flags = [...FLAGS, ...forTarget, '--define', version, '--outfile', output]
   const command = [process.execPath, 'build', '--compile', ...flags, ...ENTRIES]
-  const child = Bun.spawn(command, { cwd: PROJECT, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  // Bun bundles other modules of some packages when the variable says so.
+  const env = { ...process.env, NODE_ENV: 'production' }
+  const child = Bun.spawn(command, { cwd: PROJECT, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   const [said, complained, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
