@@ -4,7 +4,7 @@
 import '../crypto/decorator-metadata.ts'
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server'
 import { decodeAttestationObject } from '@simplewebauthn/server/helpers'
-import type { RelyingParty } from '../domain/passkey.ts'
+import { MAX_CREDENTIAL_ID, MAX_PUBLIC_KEY, type RelyingParty } from '../domain/passkey.ts'
 
 /** The members of a PublicKeyCredential, in base64url. */
 export type Credential = { id: string } & Partial<
@@ -28,7 +28,11 @@ export async function verifyNew({ id, ...sent }: Credential, { challenge, party 
   const key = registrationInfo?.credential
   // The signed id counts, whatever stands beside it.
   if (!verified || key === undefined || key.id !== id) throw new Error('the new passkey is not verified')
-  return { credentialId: Buffer.from(key.id, 'base64url'), publicKey: key.publicKey, counter: key.counter }
+  const { publicKey, counter } = key
+  const credentialId = Buffer.from(key.id, 'base64url')
+  if (credentialId.length > MAX_CREDENTIAL_ID || publicKey.length > MAX_PUBLIC_KEY)
+    throw new Error('the new passkey is too long')
+  return { credentialId, publicKey, counter }
 }
 
 /** Returns the signature counter of a use. Throws for anything but a right answer. */

@@ -21,6 +21,10 @@ export type RelyingParty = { id: string; origin: string }
 
 export const MAX_PASSKEYS = 10
 export const MAX_PASSKEY_NAME_LENGTH = 100
+/** In bytes (Web Authentication, 4). */
+export const MAX_CREDENTIAL_ID = 1023
+/** In bytes. An RSA key of 8192 bits has half of it. */
+export const MAX_PUBLIC_KEY = 2048
 
 /** How long a browser may take to answer a challenge. */
 export const CHALLENGE_LIFETIME = 5 * MINUTE

@@ -18,6 +18,8 @@ export type Lies = {
   attestation?: string
   /** The COSE key of the new passkey. */
   key?: Buffer
+  /** The length of its id. */
+  idLength?: number
 }
 
 export type MadePasskey = { id: string; userHandle: string; counter: number; privateKey: KeyObject }
@@ -59,12 +61,14 @@ export function createAuthenticator({
   function create({ create: call }: Call, lies: Lies = {}): Record<string, string> {
     if (call === undefined) throw new Error('the server wants no new passkey')
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    const id = randomBytes(32)
+    const id = randomBytes(lies.idLength ?? 32)
+    const idLength = Buffer.alloc(2)
+    idLength.writeUInt16BE(id.length)
     const passkey = { id: id.toString('base64url'), userHandle: call.user.id, counter: 0, privateKey }
     made.push(passkey)
     const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
     const key = lies.key ?? Buffer.concat([hex('a5010203262001215820'), bytes(x), hex('225820'), bytes(y)])
-    const data = authData(lies, 0, Buffer.concat([Buffer.alloc(16), hex('0020'), id, key]))
+    const data = authData(lies, 0, Buffer.concat([Buffer.alloc(16), idLength, id, key]))
     const length = Buffer.alloc(2)
     length.writeUInt16BE(data.length)
     const statement = lies.attestation === undefined ? hex('a0') : hex('a1637835638142abcd')
