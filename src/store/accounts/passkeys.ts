@@ -13,7 +13,7 @@ import { addRecoveryCodes, removeRecoveryCodes } from './two-factor.ts'
 const FIND = select(passkeys, 'WHERE credential_id = $1')
 const ACCOUNT = select(accounts, 'WHERE id = $1')
 const OF_ACCOUNT = select(passkeys, 'WHERE account_id = $1 ORDER BY id')
-const LOCK = locked(select(passkeys, 'WHERE id = $1'))
+const LOCK = locked(select(passkeys, 'WHERE id = $1 AND account_id = $2'))
 const insert = insertUnlessThere(passkeys)
 const REMOVE = statement<{ id: number }>(
   'DELETE FROM passkeys WHERE id = $1 AND account_id = $2 RETURNING id',
@@ -58,7 +58,7 @@ export function createPasskeys({ steps: { read, write }, now }: Pick<Parts, 'ste
 
   function* use({ id, accountId, counter, beside }: PasskeyUse): Step<'used' | 'copied' | 'gone'> {
     const account = yield* lockAccount(accountId)
-    const key = yield* first(LOCK, id)
+    const key = yield* first(LOCK, id, accountId)
     if (account === null || key === null) return 'gone'
     if (key.copiedAt !== null) return 'copied'
     if (isCopied({ stored: key.counter, given: counter })) {

@@ -289,6 +289,9 @@ export function describeAccounts(open: OpenEngine): void {
     expect(first?.credentialId).toEqual(new Uint8Array(Buffer.alloc(20, Number(first?.name.slice(4)))))
     expect(await addPasskey(Number(first?.name.slice(4)), bob.id)).toBe('known')
     expect(await passkeys.remove({ accountId: bob.id, id: first?.id ?? 0 })).toBe(false)
+    // The id of a removed passkey may be another account's by now.
+    const use = { id: first?.id ?? 0, accountId: bob.id, counter: 9, beside: null }
+    expect(await passkeys.use(use)).toBe('gone')
     const removed = await Promise.all(
       [1, 2].map(() => passkeys.remove({ accountId: id, id: first?.id ?? 0 })),
     )
