@@ -26,7 +26,7 @@ export type PasskeyPurpose =
   | { kind: 'add'; session: CurrentSession; serverName: string }
 
 /** The answer of a browser, and the cookie that came with the challenge. */
-export type PasskeyAnswer = { credential: string; cookie: string | null }
+export type PasskeyAnswer = { credential: string; cookie: string | null; visit: Visit }
 
 export type PasskeySignIn =
   | ({ outcome: 'signed_in' } & NewSession)
@@ -46,7 +46,7 @@ export type PasskeysOptions = {
   store: Pick<Store, 'passkeys' | 'identities'>
   keyring: Keyring
   sessions: Pick<Sessions, 'readPending' | 'confirmSignInBy' | 'beginByPasskey'>
-  limit: Pick<SignInLimit, 'tryPassword' | 'tryCode'>
+  limit: Pick<SignInLimit, 'tryPasskey'>
   /** Whether a passkey alone may sign in to this account. */
   isOpenTo: (account: Account) => boolean
   onCopied: (account: Account) => void
@@ -110,11 +110,11 @@ export function createPasskeys(options: PasskeysOptions) {
   }
 
   /** Throws ProviderError unless this browser got a challenge for this purpose, lately. */
-  function read({ credential, cookie }: PasskeyAnswer, purpose: PasskeyPurpose) {
+  function read({ credential, cookie, visit }: PasskeyAnswer, purpose: PasskeyPurpose) {
     const begun = cookie === null ? null : openJson<Begun>(cookie, keyring, BEGUN)
     if (party === null || begun === null || now() >= begun.until || begun.purpose !== nameOf(purpose))
       throw new ProviderError('challenge_missing')
-    return { begun, sent: parseCredential(credential), party }
+    return { begun, sent: parseCredential(credential), party, visit }
   }
 
   /** Spends a challenge once, over all nodes. */
@@ -125,12 +125,21 @@ export function createPasskeys(options: PasskeysOptions) {
     })
   }
 
-  /** Throws ProviderError unless the passkey has signed the challenge; false if it was copied. */
-  async function prove(
-    { begun, sent, party }: ReturnType<typeof read>,
-    { found, owner, beside = null }: { found: StoredPasskey | null; owner?: number; beside?: string | null },
+  type Given = ReturnType<typeof read>
+  type ToProve = { found: StoredPasskey | null; owner?: number; beside?: string | null }
+
+  /**
+   * Throws ProviderError unless the passkey has signed the challenge, and `too_many` after too many that have
+   * not; false if it was copied.
+   */
+  function prove(given: Given, asked: ToProve): Promise<boolean> {
+    return limit.tryPasskey(given.visit.ip, { work: () => tryProve(given, asked), isRight: Boolean })
+  }
+
+  async function tryProve(
+    { begun, sent, party }: Given,
+    { found, owner, beside = null }: ToProve,
   ): Promise<boolean> {
-    await spend(begun)
     const account = found?.owner.account
     if (found === null || account === undefined || (owner !== undefined && account.id !== owner))
       throw new ProviderError('passkey_unknown')
@@ -141,6 +150,7 @@ export function createPasskeys(options: PasskeysOptions) {
     const counter = await verifyUse(sent, expected).catch((cause) => {
       throw new ProviderError('passkey_wrong', cause)
     })
+    await spend(begun)
     const used = await passkeys.use({ id: found.id, accountId: account.id, counter, beside })
     if (used === 'gone') throw new ProviderError('passkey_unknown')
     if (used === 'copied') onCopied(account)
@@ -149,38 +159,31 @@ export function createPasskeys(options: PasskeysOptions) {
 
   const find = ({ id }: Credential) => passkeys.find(Buffer.from(id, 'base64url'))
 
-  /** Signs in without a password. Throws `too_many`, as for passwords, and ProviderError. */
-  async function signIn({ visit, ...answer }: PasskeyAnswer & { visit: Visit }): Promise<PasskeySignIn> {
+  /** Signs in without a password. Throws `too_many` and ProviderError. */
+  async function signIn(answer: PasskeyAnswer): Promise<PasskeySignIn> {
     const given = read(answer, { kind: 'sign_in' })
     const found = await find(given.sent)
-    const work = async (): Promise<PasskeySignIn> => {
-      const isProven = await prove(given, { found })
-      if (found === null) return { outcome: 'refused' }
-      const { account } = found.owner
-      if (!isProven) return { outcome: 'copied', account }
-      if (!isOpenTo(account)) throw new ProviderError('passkey_not_alone')
-      if (!found.signsIn) return { outcome: 'password_needed', account }
-      return sessions.beginByPasskey(found.owner, visit)
-    }
-    const from = { email: found?.owner.account.email ?? '', address: visit.ip }
-    return limit.tryPassword(from, { work, isRight: ({ outcome }) => outcome === 'signed_in' })
+    const isProven = await prove(given, { found })
+    if (found === null) return { outcome: 'refused' }
+    const { account } = found.owner
+    if (!isProven) return { outcome: 'copied', account }
+    if (!isOpenTo(account)) throw new ProviderError('passkey_not_alone')
+    if (!found.signsIn) return { outcome: 'password_needed', account }
+    return sessions.beginByPasskey(found.owner, answer.visit)
   }
 
-  /**
-   * Ends a sign-in whose password, or provider, was right. Throws `too_many`, as for codes, and
-   * ProviderError.
-   */
+  /** Ends a sign-in whose password, or provider, was right. Throws `too_many` and ProviderError. */
   async function confirmSignIn({
     pending: text,
-    visit,
     ...answer
-  }: PasskeyAnswer & { pending: string; visit: Visit }): Promise<PasskeySignIn> {
+  }: PasskeyAnswer & { pending: string }): Promise<PasskeySignIn> {
     const given = read(answer, { kind: 'second_factor', pending: text })
     const pending = sessions.readPending(text)
     if (pending === null) throw new ProviderError('challenge_missing')
     const found = await find(given.sent)
     let isProven: boolean | null = null
-    const result = await sessions.confirmSignInBy({ pending, visit }, async ({ account, passwordHash }) => {
+    const entry = { pending, visit: answer.visit }
+    const result = await sessions.confirmSignInBy(entry, async ({ account, passwordHash }) => {
       const beside = pending.by === null ? passwordHash : null
       isProven = await prove(given, { found, owner: account.id, beside })
       return isProven
@@ -190,17 +193,14 @@ export function createPasskeys(options: PasskeysOptions) {
   }
 
   /** Confirms a session in place of password and code. Throws `too_many` and ProviderError. */
-  function confirm(
+  async function confirm(
     session: CurrentSession,
     answer: PasskeyAnswer,
   ): Promise<'confirmed' | 'copied' | 'ended'> {
-    const { id: owner } = session.account
-    const work = async () => {
-      const given = read(answer, { kind: 'confirm', session })
-      if (!(await prove(given, { found: await find(given.sent), owner }))) return 'copied'
-      return (await identities.confirmSession(session.session.id)) ? 'confirmed' : 'ended'
-    }
-    return limit.tryCode(owner, { work, isRight: (outcome) => outcome !== 'copied' })
+    const given = read(answer, { kind: 'confirm', session })
+    const owner = session.account.id
+    if (!(await prove(given, { found: await find(given.sent), owner }))) return 'copied'
+    return (await identities.confirmSession(session.session.id)) ? 'confirmed' : 'ended'
   }
 
   /**
@@ -241,7 +241,10 @@ export function createPasskeys(options: PasskeysOptions) {
   }
 }
 
-/** Names a purpose, so that a challenge serves no other one. */
+/**
+ * Names a purpose, so that a challenge serves no other one. A session is named by its form token, because a
+ * later one may have its id.
+ */
 function nameOf(purpose: PasskeyPurpose): string {
   switch (purpose.kind) {
     case 'sign_in':
@@ -250,7 +253,7 @@ function nameOf(purpose: PasskeyPurpose): string {
       return `second_factor ${hashToken(purpose.pending).toString('base64url')}`
     case 'confirm':
     case 'add':
-      return `${purpose.kind} ${purpose.session.session.id}`
+      return `${purpose.kind} ${hashToken(purpose.session.formToken).toString('base64url')}`
   }
 }
 

@@ -179,18 +179,14 @@ export function createSessions(options: SessionsOptions) {
    * wrong codes.
    */
   function confirmSignIn({ code, ...input }: PendingEntry & { code: string }): Promise<SignIn> {
-    return confirmSignInBy(input, (found) => isCodeRight(found, code))
-  }
-
-  /** Ends a sign-in by whatever proves the second factor. Throws `too_many` after too many failures. */
-  function confirmSignInBy(input: PendingEntry, isProven: Proof): Promise<SignIn> {
     return limit.tryCode(input.pending.accountId, {
-      work: () => tryConfirmSignIn(input, isProven),
+      work: () => confirmSignInBy(input, (found) => isCodeRight(found, code)),
       isRight: ({ outcome }) => outcome === 'signed_in',
     })
   }
 
-  async function tryConfirmSignIn({ pending, visit }: PendingEntry, isProven: Proof): Promise<SignIn> {
+  /** Ends a sign-in by whatever proves the second factor. */
+  async function confirmSignInBy({ pending, visit }: PendingEntry, isProven: Proof): Promise<SignIn> {
     const found = await store.accounts.findCredentials(pending.email)
     // Refuse if the password or the second factor has changed since the password was checked.
     const isSame = found !== null && isSameSecret(proofOf(found), pending.proof)

@@ -39,6 +39,8 @@ const ofTakenEmails = budgetOf('taken e-mails', 10)
 const ofNewAccounts = budgetOf('new accounts', 50)
 /** Unknown one-time links from one address. A valid link always works. */
 const ofWrongLinks = budgetOf('wrong links', 30)
+/** Wrong passkeys from one address. A right one always works. */
+const ofWrongPasskeys = budgetOf('wrong passkeys', 10)
 
 /** Reset links requested from one network address. */
 const ofResets = budgetOf('resets', 20)
@@ -121,6 +123,20 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     return link
   }
 
+  /**
+   * Runs a try of a passkey, and counts a wrong one. A signature cannot be guessed, so no wrong tries, of
+   * passwords neither, lock out the owner of a right one.
+   */
+  async function tryPasskey<T>(address: string, { work, isRight }: Attempt<T>): Promise<T> {
+    const countWrong = () => count([ofWrongPasskeys(clientOf(address) ?? 'here')])
+    const result = await work().catch(async (cause) => {
+      if (!isOutage(cause)) await countWrong()
+      throw cause
+    })
+    if (!isRight(result)) await countWrong()
+    return result
+  }
+
   /** Runs a sign-up. `work` creates the account, or throws. */
   async function trySignUp<T>(address: string, work: () => Promise<T>): Promise<T> {
     const client = clientOf(address)
@@ -163,7 +179,7 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
 
   const refusal = ({ until }: BudgetState) => tooMany('Too many tries', until - now())
 
-  return { tryPassword, tryCode, tryLink, trySignUp, tryReset }
+  return { tryPassword, tryPasskey, tryCode, tryLink, trySignUp, tryReset }
 }
 
 const isSpent = ({ spent, tries }: BudgetState) => spent >= tries

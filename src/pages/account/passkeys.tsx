@@ -52,7 +52,7 @@ export function createPasskeySignIn({ passkeys, onRefused, ...options }: Passkey
   /** Signs in: alone, or after the password if the form has it pending. */
   async function submit(guest: Guest, form: Form): Promise<Response> {
     const [pending, next] = [form.text('pending'), form.text('next')]
-    const given = { ...answerIn(guest, form), visit: guest.viewer.visit }
+    const given = answerIn(guest, form)
     const isWaiting = sessions.readPending(pending) !== null
     const again = (state: { notice: string; status?: number; headers?: Record<string, string> }) =>
       isWaiting
@@ -158,9 +158,9 @@ export function createPasskeyPages(options: PasskeyPageOptions & AccountParts) {
   return { showNew, add, remove }
 }
 
-/** Returns what the browser answered, with the cookie of its challenge. */
+/** Returns what the browser answered, with the cookie of its challenge, and where it is. */
 export function answerIn(guest: Guest, form: Form, name = 'passkey') {
-  return { credential: form.text(name), cookie: cookieIn(guest, 'passkey') }
+  return { credential: form.text(name), cookie: cookieIn(guest, 'passkey'), visit: guest.viewer.visit }
 }
 
 /** Resolves to a refusal in place of a ProviderError, whose reason goes to the log. */

@@ -131,6 +131,11 @@ test.each([
 test.each([
   ...LIES,
   ['a use of one', { type: 'webauthn.get' }],
+  ['an id that is too long', { idLength: 1024 }],
+  [
+    'a key that is too long',
+    { key: Buffer.from(`a4010303390100205907d0${'7'.repeat(4000)}21590064${'0'.repeat(200)}`, 'hex') },
+  ],
   ['a key of another algorithm', { key: Buffer.from('a401010327200621582000', 'hex') }],
 ] satisfies [string, Lies][])('a new passkey with %s is refused', async (_name, lies) => {
   await start()
@@ -138,6 +143,7 @@ test.each([
   const answer = await add(ann, { lies })
   expect(answer.status).toBe(422)
   expect((await instance.accounts().requireAccount(ANN)).passkeys).toBe(0)
+  expect(instance.log.some((line) => line.includes('passkey_wrong'))).toBe(true)
 })
 
 test.each(['packed', 'android-key', 'tpm', 'fido-u2f', 'apple', 'nonsense'])(
@@ -469,14 +475,52 @@ test('`oncebox user two-factor-off` and a removed account end the passkeys', asy
   expect((await enter(createBrowser(instance))).status).toBe(422)
 })
 
-test('too many wrong passkeys from one address are 429, as for passwords', async () => {
+test('a challenge of a session that ended serves no later session, of another account neither', async () => {
+  await start()
+  await instance.addAccount(EVE)
+  const ann = await signedIn()
+  const call = await challenge(ann, '?for=add')
+  const cookie = ann.cookies.get('oncebox_passkey') ?? ''
+  await ann.post('/sign-out', {})
+  for (const email of [ANN, EVE]) {
+    const later = await signedIn(email)
+    later.cookies.set('oncebox_passkey', cookie)
+    const passkey = JSON.stringify(key.create(call))
+    expect((await later.post('/account/passkeys', { passkey })).status).toBe(422)
+    await later.post('/sign-out', {})
+  }
+})
+
+test('wrong passwords and codes from elsewhere lock no passkey', async () => {
   await start()
   await add(await signedIn())
   instance.clock.advance(DAY)
+  const guess = (n: number, path: string, fields: Record<string, string>) => {
+    const fetch: typeof instance.fetch = (asked, init) =>
+      instance.fetch(asked, { ...init, from: `198.51.100.${n % 15}` })
+    return createBrowser({ fetch }).post(path, fields)
+  }
+  for (let n = 0; n < 100; n += 1) await guess(n, '/sign-in', { email: ANN, password: 'wrong one' })
+  expect((await guess(0, '/sign-in', { email: ANN, password: PASSWORD })).status).toBe(429)
+  expect((await enter(createBrowser(instance))).status).toBe(303)
+  // Who knows the password may try codes.
+  const { text } = await createBrowser(instance).post('/sign-in', { email: ANN, password: PASSWORD })
+  const pending = createBrowser(instance).hidden(text, 'pending')
+  const codes: number[] = []
+  for (let n = 0; n < 11; n += 1)
+    codes.push((await guess(n, '/sign-in/code', { pending, code: '000000' })).status)
+  expect(codes.at(-1)).toBe(429)
+  expect((await enterBeside(createBrowser(instance))).status).toBe(303)
+})
+
+test('too many wrong passkeys from one address are 429, and a right one signs in', async () => {
+  await start()
+  await add(await signedIn())
   const statuses: number[] = []
   for (let n = 0; n < 12; n += 1) statuses.push((await enter(createBrowser(instance), { flags: 1 })).status)
   expect(statuses.slice(0, 10)).toEqual(Array(10).fill(422))
   expect(statuses.slice(10)).toEqual([429, 429])
+  expect((await enter(createBrowser(instance))).status).toBe(303)
 })
 
 test('where passwords are left to the provider, a passkey is a second factor only', async () => {
