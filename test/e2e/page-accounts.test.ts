@@ -256,7 +256,7 @@ needs('chromium').describe('in a browser', () => {
       ),
     )
     expect(created.name).toBe('by curl')
-    await page.goto(`${server.url}/pt-BR/users/token`)
+    await page.goto(`${server.url}/et/users/token`)
     expect(await page.content()).not.toContain(token)
     expect(await page.textContent('.rows')).toContain('the backup script')
     expect(await page.textContent('.rows')).toContain('Last used')
