@@ -17,15 +17,18 @@ export function encrypt(plain: Uint8Array, { key, nonce, data }: GcmOptions): [B
   return [ciphertext, cipher.getAuthTag()]
 }
 
-/** `sealed` ends with its tag. Null when a bit of it, the key, the nonce or the data is another one. */
-export function decrypt(sealed: Uint8Array, { key, nonce, data }: GcmOptions): Buffer | null {
-  const body = sealed.length - TAG_BYTES
-  if (body < 0) return null
+/**
+ * Decrypts what follows `start` in `sealed`, which ends with its tag. Null when a bit of it, the key, the
+ * nonce or the data is another one.
+ */
+export function decrypt(sealed: Uint8Array, { key, nonce, data }: GcmOptions, start = 0): Buffer | null {
+  const end = sealed.length - TAG_BYTES
+  if (end < start) return null
   const decipher = createDecipheriv('aes-256-gcm', key, nonce)
   decipher.setAAD(data)
-  decipher.setAuthTag(sealed.slice(body))
+  decipher.setAuthTag(sealed.slice(end))
   try {
-    const plain = decipher.update(partOf(sealed, 0, body))
+    const plain = decipher.update(partOf(sealed, start, end))
     decipher.final()
     return plain
   } catch {
@@ -37,6 +40,6 @@ export function decrypt(sealed: Uint8Array, { key, nonce, data }: GcmOptions): B
  * Copies a short part, because a view of SQLite's bytes would first move them to another buffer, which takes
  * longer.
  */
-export function partOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
+function partOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
   return end - start > 4096 ? bytes.subarray(start, end) : bytes.slice(start, end)
 }

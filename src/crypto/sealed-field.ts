@@ -6,7 +6,7 @@
 //   n bytes  ciphertext
 //  16 bytes  tag
 
-import { decrypt, encrypt, NONCE_BYTES, partOf, TAG_BYTES } from './gcm.ts'
+import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES } from './gcm.ts'
 import { findKey, type Keyring } from './keyring.ts'
 import { randomKey } from './random.ts'
 
@@ -92,7 +92,7 @@ export function sealField(plaintext: Uint8Array, { key, number }: SealingKey, pl
 export function openField(sealed: Uint8Array, { key, number }: SealingKey, place: Place): Buffer | null {
   if (sealed.length < BODY + TAG_BYTES || sealed[0] !== FORMAT || sealed[1] !== number) return null
   const nonce = sealed.slice(HEADER, BODY)
-  return decrypt(partOf(sealed, BODY, sealed.length), { key, nonce, data: associatedData(number, place) })
+  return decrypt(sealed, { key, nonce, data: associatedData(number, place) }, BODY)
 }
 
 /**

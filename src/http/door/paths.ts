@@ -79,8 +79,8 @@ export function canonicalPath(path: string, basePath: string): string {
 
 /** Whether an endpoint is asked for with an optional `.json`. The reference has `.json` in its own name. */
 function isEndpointWithSuffix(path: string): boolean {
-  const isEndpoint = ENDPOINT_PREFIXES.some((start) => path.startsWith(start))
-  return isEndpoint && path.endsWith('.json') && path !== API.reference.path
+  if (!path.endsWith('.json') || path === API.reference.path) return false
+  return ENDPOINT_PREFIXES.some((start) => path.startsWith(start))
 }
 
 /**

@@ -50,27 +50,25 @@ export function* lockPush(id: number): Step<StoredPush | null> {
   return push && state && presentPush(push, state)
 }
 
-/** Locks a push by its link. `secrets` are null once they were destroyed. */
-export function* lockLinked(
-  lookup: Uint8Array,
-  isRemote: boolean,
-): Step<{ push: StoredPush; secrets: SealedSecrets | null } | null> {
-  const [state, row, secrets] = yield* isRemote ? lockAtOnce(lookup) : lockOneByOne(lookup)
-  return state && row && { push: presentPush(row, state), secrets }
-}
+/** `secrets` are null once they were destroyed. */
+type LinkedRows = { push: StoredPush; secrets: SealedSecrets | null }
 
-type LockedRows = readonly [RowOf<typeof pushState> | null, RowOf<typeof pushes> | null, SealedSecrets | null]
+/** Locks a push by its link. */
+export function* lockLinked(lookup: Uint8Array, isRemote: boolean): Step<LinkedRows | null> {
+  if (isRemote) return yield* lockAtOnce(lookup)
+  const state = yield* first(LOCK_LINKED, lookup)
+  const row = state && (yield* first(FIND, state.id))
+  return state && row && { push: presentPush(row, state), secrets: yield* first(SECRETS, state.id) }
+}
 
 /** Locks in one round trip, which takes longer than three lookups of the link. */
-function lockAtOnce(lookup: Uint8Array): Step<LockedRows> {
-  return together(first(LOCK_LINKED, lookup), first(FIND_LINKED, lookup), first(SECRETS_LINKED, lookup))
-}
-
-function* lockOneByOne(lookup: Uint8Array): Step<LockedRows> {
-  const state = yield* first(LOCK_LINKED, lookup)
-  if (state === null) return [null, null, null]
-  const [row, secrets] = yield* together(first(FIND, state.id), first(SECRETS, state.id))
-  return [state, row, secrets]
+function* lockAtOnce(lookup: Uint8Array): Step<LinkedRows | null> {
+  const [state, row, secrets] = yield* together(
+    first(LOCK_LINKED, lookup),
+    first(FIND_LINKED, lookup),
+    first(SECRETS_LINKED, lookup),
+  )
+  return state && row && { push: presentPush(row, state), secrets }
 }
 
 /**

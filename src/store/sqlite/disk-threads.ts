@@ -138,6 +138,7 @@ function startThread(parts: object) {
   /** Takes finished answers without waiting for the event loop. Returns the number of the last one. */
   function takeAnswers(): number {
     const answered = Atomics.load(numbers, ANSWERED)
+    if (calls[0] === undefined || !isReached(calls[0].number, answered)) return answered
     const result = Atomics.load(numbers, RESULT)
     const after = calls.findIndex(({ number }) => !isReached(number, answered))
     // The last one first, so that who waits for it knows those before it as answered: one sync counts once.
