@@ -123,7 +123,8 @@ export function createCreatePush(options: {
     const secrets = { ...sealed, passphraseSalt: passphrase?.salt ?? null }
     const ownerId = answer?.ownerId ?? account?.id ?? null
     const { name, note, namesRecipient } = wanted
-    const texts = { urlToken, name, note, request: answer?.urlToken ?? null }
+    const request = answer?.urlToken ?? null
+    const texts = { urlToken, name, note, request }
     const labels =
       ownerId === null ? null : { ...sealLabels(texts, { keyring, pushId: lookup, ownerId }), namesRecipient }
     const push = begin(wanted, { ownerId, now: now(), isNew: answer !== undefined })
@@ -134,15 +135,17 @@ export function createCreatePush(options: {
     const size = { payload: sealed.payload.length, views: push.expireAfterViews }
     const share = shareOf(viewer, shareBytes(size))
     const ownerResets = account?.resets ?? 0
-    const stored = {
-      ...{ push, ownerResets, lookup, keyNumber, secrets, labels, files: sealedFiles },
-      ...{ answer: answer ?? null, idempotency, share, visit, requireOpen },
-    }
-    const storeWith = (mails: readonly string[]) => store.pushes.createPush({ ...stored, mails })
+    const storeWith = (mails: readonly string[]) =>
+      store.pushes.createPush({
+        ...{ push, ownerResets, lookup, keyNumber, secrets, labels, idempotency, share, visit, mails },
+        files: sealedFiles,
+        answer: answer ?? null,
+        requireOpen,
+      })
     const sending = mail && account && { urlToken, account, address: visit.ip, push }
     const created = mail && sending ? linkMails(mail, sending, storeWith) : storeWith(NO_MAILS)
     const code = wanted.codeRequired ? codeOf(urlToken, sealed.salt) : null
-    return { push: await created, ...texts, files, code }
+    return { push: await created, urlToken, name, note, request, files, code }
   }
 
   return create

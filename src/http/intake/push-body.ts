@@ -16,7 +16,7 @@ export type PushBodyOptions = BodyLimits & {
    * Reads as Rails does: fields in the query replace missing ones, and a body without a content type is JSON
    * if it begins with `{`, else a form.
    */
-  isLenient?: boolean
+  isLenient?: boolean | undefined
   /** A member that a form may send without the brackets, too. */
   plain?: string
   /** Stores a file. Without it, files are refused. */
@@ -24,7 +24,7 @@ export type PushBodyOptions = BodyLimits & {
   /** Called after each part of a multipart body has been read, even if a later part fails. */
   onPart?: (name: string, value: unknown) => void
   /** Whether the step that acts on the body looks whether the connection is open: see `readBody`. */
-  isCheckedLater?: boolean
+  isCheckedLater?: boolean | undefined
 }
 
 /** Limits far above a push, whose largest list of objects is `files`. */

@@ -87,9 +87,11 @@ export function createReceivePush<Sink extends FileSink>(options: Options<Sink>)
       incoming.onPart?.(name, value)
     }
     try {
-      const given = revise(await readPushFields(exchange, { ...incoming, ...body, onFile, onPart }))
+      const { wrappers, isLenient, isCheckedLater } = incoming
+      const options = { ...body, wrappers, isLenient, isCheckedLater, onFile, onPart }
+      const given = revise(await readPushFields(exchange, options))
       const received = upload.listFiles().length
-      const { push, files } = parsePush(given.wire, { viewer, received, ...given })
+      const { push, files } = parsePush(given.wire, { ...given, viewer, received })
       upload.expect(push.encryptedBy === 'sender')
       for (const { data, ...file } of files) await add({ ...file, content: Readable.from([data]) })
       await upload.settle(push.encryptedBy === 'sender')

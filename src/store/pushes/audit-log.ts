@@ -27,10 +27,13 @@ const BACK_FROM = statement<{ id: number; previous: number | null }>(
         WHERE entry.push_id = $1)
     SELECT id, previous FROM log LIMIT $3`,
 )
-const ADD = statement(
-  `INSERT INTO audit_entries (push_id, previous, kind, at, ip, user_agent, referrer)
-    VALUES ($1, (SELECT last_entry FROM push_state WHERE push_id = $1), $2, $3, $4, $5, $6)`,
-)
+const adding = (previous: string) =>
+  statement(
+    `INSERT INTO audit_entries (push_id, previous, kind, at, ip, user_agent, referrer)
+    VALUES ($1, ${previous}, $2, $3, $4, $5, $6)`,
+  )
+const ADD_FIRST = adding('NULL')
+const ADD = adding('(SELECT last_entry FROM push_state WHERE push_id = $1)')
 const removal = (most = '') =>
   statement(
     `WITH RECURSIVE log (id) AS (
@@ -120,7 +123,7 @@ export function appending<P extends LogCounts & { id: number; ownerId: number | 
   if (!isKept) return { push: counts, add: null }
   const { kind, at, visit } = entry
   const texts = [plain(visit.ip), plain(visit.userAgent), plain(visit.referrer)]
-  return { push: counts, add: run(ADD, push.id, kind, at, ...texts) }
+  return { push: counts, add: run(push.auditEntries === 0 ? ADD_FIRST : ADD, push.id, kind, at, ...texts) }
 }
 
 /** Removes U+0000, which PostgreSQL refuses in a text. */

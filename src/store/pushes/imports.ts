@@ -84,5 +84,5 @@ function* isKnown(marks: readonly Uint8Array[]): Step<boolean> {
 /** Adds a push. The views that the other server counted are marked as seen by the owner. */
 function* addPush(of: PushToImport): Step<void> {
   const entries = of.entries.map((entry) => ({ kind: entry.kind, at: entry.at, visit: entry }))
-  yield* insertPush(of, { entries, seenViews: of.push.views, hasRoom: true })
+  yield* insertPush(of, { entries, seenViews: of.push.views, hasRoom: true, requestId: null })
 }

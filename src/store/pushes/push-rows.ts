@@ -62,7 +62,7 @@ export type PushToInsert = Pick<PushToStore, 'push' | 'lookup' | 'keyNumber' | '
 /** Stores a push with what belongs to it alone. */
 export function* insertPush(
   of: PushToInsert,
-  past: Room & { entries: readonly NewEntry[]; seenViews: number; requestId?: number },
+  past: Room & { entries: readonly NewEntry[]; seenViews: number; requestId: number | null },
 ): Step<StoredPush> {
   const { lookup, keyNumber, files } = of
   let stored: StoredPush = {
@@ -82,16 +82,15 @@ export function* insertPush(
   }
   const { id } = yield* insert(stored)
   stored.id = id
-  const [creation = null, ...later] = past.entries
-  stored = yield* writeState(addState, stored, creation, past)
-  for (const entry of later) stored = yield* writeState(updateState, stored, entry, past)
+  stored = yield* writeState(addState, stored, past.entries[0] ?? null, past)
+  for (const entry of past.entries.slice(1)) stored = yield* writeState(updateState, stored, entry, past)
   if (of.secrets !== null) {
     const { salt, wrappedKey, passphraseSalt, payload } = of.secrets
     yield* addSecrets({ pushId: id, keySlot: yield* keys.store(wrappedKey), salt, passphraseSalt, payload })
   }
   const { labels } = of
   if (labels) {
-    const { seenViews, requestId = null } = past
+    const { seenViews, requestId } = past
     const own = { namesRecipient: labels.namesRecipient ?? false, eventId: newEventId() }
     yield* addLabels({ pushId: id, ...labels, ...own, seenViews, requestId })
   }

@@ -74,10 +74,8 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     if (share !== null) yield* takeRoom(share, createdAt)
     const entries: NewEntry[] = [{ kind: 'creation', at: createdAt, visit }]
     if (asked.mails.length > 0) entries.push({ kind: 'creation_email_send', at: createdAt, visit })
-    const stored = yield* insertPush(asked, {
-      ...{ entries, seenViews: 0, hasRoom: hasRoom() },
-      ...(asked.answer === null ? {} : { requestId: asked.answer.requestId }),
-    })
+    const requestId = asked.answer?.requestId ?? null
+    const stored = yield* insertPush(asked, { entries, seenViews: 0, hasRoom: hasRoom(), requestId })
     asked.requireOpen?.()
     if (share !== null) yield* addShare(share, stored)
     if (idempotency !== null) yield* useKey(idempotency, { pushId: stored.id, now: createdAt })
