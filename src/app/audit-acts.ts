@@ -1,4 +1,4 @@
-// An act that --audit-log tells, and how a use case is wrapped to tell it.
+// An act that --audit-log tells, and how the use cases of a part are wrapped to tell theirs.
 
 import { ProviderError } from '../accounts/provider-error.ts'
 import { isDomainError } from '../domain/errors.ts'
@@ -10,15 +10,22 @@ import type { StoredRequest } from '../store/requests-contract.ts'
 export type Act = Omit<AuditLine, 'at' | 'outcome' | 'ip'> &
   Partial<Pick<AuditLine, 'outcome'>> & { push?: StoredPush | null; request?: StoredRequest | null }
 
+type Describe<F> = F extends (...args: infer A) => Promise<infer R>
+  ? (args: A, result: R | undefined) => Act | null
+  : never
+
+/** The act of each use case; it gets no result when the use case throws, and null tells nothing. */
+type Acts<P> = { [K in keyof P]?: Describe<P[K]> }
+
 export type On = ReturnType<typeof createOn>
 
-/** Makes a wrapper of use cases. `describe` gets no result when one throws; null tells nothing. */
+/** Makes a function that wraps a part, so that its use cases are told. */
 export function createOn(tell: (act: Act) => void) {
-  return <A extends unknown[], R>(
+  function wrap<A extends unknown[], R>(
     work: (...args: A) => Promise<R>,
     describe: (args: A, result: R | undefined) => Act | null,
-  ): ((...args: A) => Promise<R>) => {
-    return async (...args) => {
+  ) {
+    return async (...args: A): Promise<R> => {
       const result = await work(...args).catch((cause) => {
         const act = describe(args, undefined)
         if (act !== null) tell({ ...act, outcome: 'failure', reason: reasonOf(cause) })
@@ -28,6 +35,12 @@ export function createOn(tell: (act: Act) => void) {
       if (act !== null) tell(act)
       return result
     }
+  }
+  return <P extends object>(part: P, acts: Acts<NoInfer<P>>): P => {
+    const told = { ...part }
+    for (const name of Object.keys(acts) as (keyof P)[])
+      told[name] = wrap(part[name] as never, acts[name] as never) as never
+    return told
   }
 }
 

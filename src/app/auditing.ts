@@ -157,21 +157,16 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
           for (const push of lapsed) tellEnd(push, 'time')
         },
       },
-      identities: {
-        ...identities,
-        addAccount: on(identities.addAccount, ([{ email, identity }]) => ({
-          ...{
-            action: 'account-create',
-            reason: identity ? 'provider' : 'header',
-            user: email,
-            target: email,
-          },
-        })),
-        setAdmin: on(identities.setAdmin, ([{ id, isAdmin }]) => ({
+      identities: on(identities, {
+        addAccount: ([{ email, identity }]) => ({
+          ...{ action: 'account-create', reason: identity ? 'provider' : 'header' },
+          ...{ user: email, target: email },
+        }),
+        setAdmin: ([{ id, isAdmin }]) => ({
           ...{ action: isAdmin ? 'account-promote' : 'account-demote', reason: 'provider' },
           more: { 'user.target.id': String(id) },
-        })),
-      },
+        }),
+      }),
       accountLinks: {
         ...accountLinks,
         useLink: (use) =>
@@ -234,10 +229,8 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
     }
   }
 
-  const wrapAppearance = (appearance: Appearances): Appearances => ({
-    ...appearance,
-    change: on(appearance.change, () => ({ action: 'appearance-change' })),
-  })
+  const wrapAppearance = (appearance: Appearances): Appearances =>
+    on(appearance, { change: () => ({ action: 'appearance-change' }) })
 
   /** Answers, and tells a refusal that no use case has told, and that the page of a request was shown. */
   async function observe(
