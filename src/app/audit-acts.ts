@@ -10,9 +10,9 @@ import type { StoredRequest } from '../store/requests-contract.ts'
 export type Act = Omit<AuditLine, 'at' | 'outcome' | 'ip'> &
   Partial<Pick<AuditLine, 'outcome'>> & { push?: StoredPush | null; request?: StoredRequest | null }
 
-type Describe<F> = F extends (...args: infer A) => Promise<infer R>
-  ? (args: A, result: R | undefined) => Act | null
-  : never
+type Work<A extends unknown[], R> = (...args: A) => Promise<R>
+
+type Describe<F> = F extends Work<infer A, infer R> ? (args: A, result: R | undefined) => Act | null : never
 
 /** The act of each use case; it gets no result when the use case throws, and null tells nothing. */
 type Acts<P> = { [K in keyof P]?: Describe<P[K]> }
@@ -21,11 +21,8 @@ export type On = ReturnType<typeof createOn>
 
 /** Makes a function that wraps a part, so that its use cases are told. */
 export function createOn(tell: (act: Act) => void) {
-  function wrap<A extends unknown[], R>(
-    work: (...args: A) => Promise<R>,
-    describe: (args: A, result: R | undefined) => Act | null,
-  ) {
-    return async (...args: A): Promise<R> => {
+  function wrap<A extends unknown[], R>(work: Work<A, R>, describe: Describe<Work<A, R>>): Work<A, R> {
+    return async (...args) => {
       const result = await work(...args).catch((cause) => {
         const act = describe(args, undefined)
         if (act !== null) tell({ ...act, outcome: 'failure', reason: reasonOf(cause) })
@@ -36,12 +33,33 @@ export function createOn(tell: (act: Act) => void) {
       return result
     }
   }
-  return <P extends object>(part: P, acts: Acts<NoInfer<P>>): P => {
-    const told = { ...part }
-    for (const name of Object.keys(acts) as (keyof P)[])
-      told[name] = wrap(part[name] as never, acts[name] as never) as never
-    return told
-  }
+  return <P extends object>(part: P, acts: Acts<NoInfer<P>>): P => wrapEach(part, acts, wrap)
+}
+
+type Note<F> = F extends Work<infer A, infer R> ? (result: NonNullable<R>, ...args: A) => void : never
+
+/** Wraps a part, so that what its operations return is noted, unless it is null. */
+export function noting<P extends object>(part: P, notes: { [K in keyof P]?: Note<NoInfer<P>[K]> }): P {
+  return wrapEach(
+    part,
+    notes,
+    <A extends unknown[], R>(work: Work<A, R>, note: Note<Work<A, R>>): Work<A, R> =>
+      async (...args) => {
+        const result = await work(...args)
+        if (result != null) note(result, ...args)
+        return result
+      },
+  )
+}
+
+function wrapEach<P extends object>(
+  part: P,
+  given: { [K in keyof P]?: unknown },
+  wrap: (work: never, given: never) => unknown,
+): P {
+  const names = Object.keys(given) as (keyof P)[]
+  const wrapped = names.map((name) => [name, wrap(part[name] as never, given[name] as never)])
+  return { ...part, ...Object.fromEntries(wrapped) }
 }
 
 function reasonOf(cause: unknown): string {

@@ -13,7 +13,7 @@ import type { SettingInEffect } from '../pages/admin/settings.tsx'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { StoredPush } from '../store/pushes-contract.ts'
 import type { StoredRequest } from '../store/requests-contract.ts'
-import { type Act, createOn } from './audit-acts.ts'
+import { type Act, createOn, noting } from './audit-acts.ts'
 import { LOOK, PRESENTS, REFUSED, statusOf } from './audited-routes.ts'
 import { auditServices } from './audited-services.ts'
 import type { Services } from './services.ts'
@@ -78,6 +78,13 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
     tell({ action: 'push-expire', reason, push, ...nobody })
   }
 
+  async function tellEnds<T>(reason: string, expire: (ended: StoredPush[]) => Promise<T>): Promise<T> {
+    const ended: StoredPush[] = []
+    const result = await expire(ended)
+    for (const push of ended) tellEnd(push, reason)
+    return result
+  }
+
   const on = createOn(tell)
 
   function wrapStore(inner: OpenedStore): OpenedStore {
@@ -96,66 +103,41 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
       if (isView) tellEnd(push, 'views')
       if (outcome === 'refused') tellEnd(push, 'passphrase')
     }
-    const after = async <T>(work: Promise<T>, note: (result: NonNullable<T>) => void): Promise<T> => {
-      const result = await work
-      if (result != null) note(result)
-      return result
-    }
     return {
       ...inner,
       pushes: {
-        ...pushes,
-        createPush: (asked) =>
-          after(pushes.createPush(asked), (push) => {
+        ...noting(pushes, {
+          createPush: (push, { answer }) => {
             about(push)
-            const { request } = asking.getStore() ?? {}
-            if (asked.answer === null) tell({ action: 'push-create', push })
-            else tell({ action: 'request-answer', push, request: request ?? null })
-          }),
-        findPush: async (lookup) => about(await pushes.findPush(lookup)),
-        findSealedPush: (lookup) => after(pushes.findSealedPush(lookup), ({ push }) => about(push)),
-        claimView: (asked) => after(pushes.claimView(asked), tellVisit),
-        claimPlain: (asked) => after(pushes.claimPlain(asked), tellVisit),
-        refusePassphrase: (asked) => after(pushes.refusePassphrase(asked), tellVisit),
-        expirePush: (asked) =>
-          after(pushes.expirePush(asked), (push) => {
+            const request = asking.getStore()?.request ?? null
+            tell(
+              answer === null ? { action: 'push-create', push } : { action: 'request-answer', push, request },
+            )
+          },
+          findPush: about,
+          findSealedPush: ({ push }) => about(push),
+          claimView: tellVisit,
+          claimPlain: tellVisit,
+          refusePassphrase: tellVisit,
+          expirePush: (push) => {
             const ofEnded = { outcome: 'failure', reason: 'expired' } as const
-            tell({
-              action: 'push-expire',
-              push: about(push),
-              ...(push.deleted ? { reason: 'deleted' } : ofEnded),
-            })
-          }),
-        expirePushes: async (asked) => {
-          const deleted: StoredPush[] = []
-          const count = await pushes.expirePushes(asked, deleted)
-          for (const push of deleted) tellEnd(push, 'deleted')
-          return count
-        },
-        editPush: (asked) =>
-          after(pushes.editPush(asked), (edited) => {
+            const told = push.deleted ? { reason: 'deleted' } : ofEnded
+            tell({ action: 'push-expire', push: about(push), ...told })
+          },
+          editPush: (edited) => {
             if (edited.outcome === 'edited') tell({ action: 'push-edit', push: about(edited.push) })
-          }),
-        mailLink: (asked) =>
-          after(pushes.mailLink(asked), ({ outcome, push }) => {
+          },
+          mailLink: ({ outcome, push }) => {
             if (outcome === 'mailed') tell({ action: 'push-mail', push: about(push) })
-          }),
-        unlockPush: (asked) =>
-          after(pushes.unlockPush(asked), (push) => tell({ action: 'push-unlock', push: about(push) })),
+          },
+          unlockPush: (push) => tell({ action: 'push-unlock', push: about(push) }),
+        }),
+        expirePushes: (asked) => tellEnds('deleted', (ended) => pushes.expirePushes(asked, ended)),
       },
       expiry: {
         ...expiry,
-        expireLapsed: async () => {
-          const lapsed: StoredPush[] = []
-          const count = await expiry.expireLapsed(lapsed)
-          for (const push of lapsed) tellEnd(push, 'time')
-          return count
-        },
-        expireLapsedOf: async (ownerId) => {
-          const lapsed: StoredPush[] = []
-          await expiry.expireLapsedOf(ownerId, lapsed)
-          for (const push of lapsed) tellEnd(push, 'time')
-        },
+        expireLapsed: () => tellEnds('time', expiry.expireLapsed),
+        expireLapsedOf: (ownerId) => tellEnds('time', (ended) => expiry.expireLapsedOf(ownerId, ended)),
       },
       identities: on(identities, {
         addAccount: ([{ email, identity }]) => ({
@@ -167,31 +149,23 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
           more: { 'user.target.id': String(id) },
         }),
       }),
-      accountLinks: {
-        ...accountLinks,
-        useLink: (use) =>
-          after(accountLinks.useLink(use), ({ email }) => {
-            if (use.identity)
-              tell({ action: 'account-create', reason: 'provider', user: email, target: email })
-          }),
-      },
-      requests: {
-        ...requests,
-        findRequest: (lookup) =>
-          after(requests.findRequest(lookup), (request) => {
-            const asked = asking.getStore()
-            if (asked !== undefined) asked.request = request
-          }),
-        addRequest: (...asked) =>
-          after(requests.addRequest(...asked), (request) => tell({ action: 'request-create', request })),
-        closeRequest: (asked) =>
-          after(requests.closeRequest(asked), (request) => tell({ action: 'request-close', request })),
-        refusePassphrase: (asked) =>
-          after(requests.refusePassphrase(asked), ({ outcome, request }) => {
-            const reason = outcome === 'refused' ? 'wrong_passphrase' : outcome
-            tell({ action: 'request-answer', outcome: 'failure', reason, request })
-          }),
-      },
+      accountLinks: noting(accountLinks, {
+        useLink: ({ email }, { identity }) => {
+          if (identity) tell({ action: 'account-create', reason: 'provider', user: email, target: email })
+        },
+      }),
+      requests: noting(requests, {
+        findRequest: (request) => {
+          const asked = asking.getStore()
+          if (asked !== undefined) asked.request = request
+        },
+        addRequest: (request) => tell({ action: 'request-create', request }),
+        closeRequest: (request) => tell({ action: 'request-close', request }),
+        refusePassphrase: ({ outcome, request }) => {
+          const reason = outcome === 'refused' ? 'wrong_passphrase' : outcome
+          tell({ action: 'request-answer', outcome: 'failure', reason, request })
+        },
+      }),
     }
   }
 
