@@ -3,19 +3,18 @@
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { randomKey } from '../crypto/random.ts'
-import { openJson, sealJson } from '../crypto/sealed-field.ts'
 import { hashRecoveryCode, hashToken, isSameSecret } from '../crypto/tokens.ts'
 import type { Account } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
-import { isDomainError } from '../domain/errors.ts'
 import { CHALLENGE_LIFETIME, MAX_PASSKEYS, type RelyingParty } from '../domain/passkey.ts'
 import { MINUTE, type Now } from '../domain/time.ts'
 import type { StoredPasskey } from '../store/accounts-contract.ts'
 import type { Store } from '../store/contract.ts'
 import type { Credential } from './passkey-verifier.ts'
-import { ProviderError } from './provider-error.ts'
+import { conflictAs, ProviderError } from './provider-error.ts'
 import type { CurrentSession, NewSession, Sessions } from './sessions.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
+import { createTicket, nonceOf } from './ticket.ts'
 import { newRecoveryCodes } from './two-factor.ts'
 
 /** The use of a challenge. `pending`: the sealed sign-in whose password was right. */
@@ -36,7 +35,7 @@ export type PasskeySignIn =
   | { outcome: 'password_needed'; account: Account }
   | { outcome: 'refused' }
 
-type Begun = { challenge: string; until: number; purpose: string }
+type Begun = { challenge: string; purpose: string }
 
 export type Passkeys = ReturnType<typeof createPasskeys>
 
@@ -53,13 +52,14 @@ export type PasskeysOptions = {
   now: Now
 }
 
-const BEGUN = { subkey: 'owner', subject: new Uint8Array(), field: 'challenge of a passkey' } as const
 /** Far more than any authenticator sends. */
 const MAX_CREDENTIAL = 16_000
 
 export function createPasskeys(options: PasskeysOptions) {
   const { party, keyring, sessions, limit, isOpenTo, onCopied, now } = options
   const { passkeys, identities } = options.store
+  const lapsing = { keyring, now, lifetime: CHALLENGE_LIFETIME }
+  const challenges = createTicket<Begun>({ ...lapsing, field: 'challenge of a passkey' })
 
   /** Lists the passkeys that work under the present host name. */
   async function listUsable(accountId: number) {
@@ -74,9 +74,7 @@ export function createPasskeys(options: PasskeysOptions) {
   async function start(purpose: PasskeyPurpose): Promise<{ call: object; cookie: string } | null> {
     const challenge = randomKey(32).toString('base64url')
     const call = await callFor(purpose, challenge)
-    if (call === null) return null
-    const begun: Begun = { challenge, until: now() + CHALLENGE_LIFETIME, purpose: nameOf(purpose) }
-    return { call, cookie: sealJson(begun, keyring, BEGUN) }
+    return call && { call, cookie: challenges.seal({ challenge, purpose: nameOf(purpose) }) }
   }
 
   async function callFor(purpose: PasskeyPurpose, challenge: string): Promise<object | null> {
@@ -111,18 +109,16 @@ export function createPasskeys(options: PasskeysOptions) {
 
   /** Throws ProviderError unless this browser got a challenge for this purpose, lately. */
   function read({ credential, cookie, visit }: PasskeyAnswer, purpose: PasskeyPurpose) {
-    const begun = cookie === null ? null : openJson<Begun>(cookie, keyring, BEGUN)
-    if (party === null || begun === null || now() >= begun.until || begun.purpose !== nameOf(purpose))
+    const begun = cookie === null ? null : challenges.open(cookie)
+    if (party === null || begun === null || begun.purpose !== nameOf(purpose))
       throw new ProviderError('challenge_missing')
     return { begun, sent: parseCredential(credential), party, visit }
   }
 
   /** Spends a challenge once, over all nodes. */
-  async function spend({ challenge, until }: Begun): Promise<void> {
-    const text = hashToken(`passkey challenge ${challenge}`).toString('base64url')
-    await identities.spend({ text, lapsesAt: until + MINUTE }).catch((cause) => {
-      throw isDomainError(cause, 'conflict') ? new ProviderError('challenge_used') : cause
-    })
+  function spend({ challenge, until }: { challenge: string; until: number }): Promise<void> {
+    const once = nonceOf(`passkey challenge ${challenge}`, until + MINUTE)
+    return identities.spend(once).catch(conflictAs('challenge_used'))
   }
 
   type Given = ReturnType<typeof read>

@@ -1,5 +1,7 @@
 // A sign-in by others that failed.
 
+import { isDomainError } from '../domain/errors.ts'
+
 /** `reason` is for the log; pages show no details. */
 export class ProviderError extends Error {
   override name = 'ProviderError'
@@ -8,5 +10,12 @@ export class ProviderError extends Error {
   constructor(reason: string, cause?: unknown) {
     super(reason, cause === undefined ? {} : { cause })
     this.reason = reason
+  }
+}
+
+/** Turns a conflict into this reason, and rethrows any other cause. */
+export function conflictAs(reason: string) {
+  return (cause: unknown): never => {
+    throw isDomainError(cause, 'conflict') ? new ProviderError(reason) : cause
   }
 }

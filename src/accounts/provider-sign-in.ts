@@ -1,7 +1,6 @@
 // Sign-in by an OpenID provider: which account a person is, and what else a visit to the provider proves.
 
 import type { Keyring } from '../crypto/keyring.ts'
-import { openJson, sealJson } from '../crypto/sealed-field.ts'
 import { hashToken, isSameSecret } from '../crypto/tokens.ts'
 import { type Account, isSignupAddress, NO_PASSWORD } from '../domain/account.ts'
 import type { Visit } from '../domain/audit.ts'
@@ -14,13 +13,13 @@ import {
   type ProviderClaims,
   verifiedAddress,
 } from '../domain/identity.ts'
-import type { PageNonce } from '../domain/page-nonce.ts'
 import { HOUR, MINUTE, type Now } from '../domain/time.ts'
 import type { Credentials, SessionOrigin } from '../store/accounts-contract.ts'
 import type { Store } from '../store/contract.ts'
 import type { Provider, ProviderSettings, SignInSecrets } from './provider.ts'
-import { ProviderError } from './provider-error.ts'
+import { conflictAs, ProviderError } from './provider-error.ts'
 import type { CurrentSession, Sessions, SignIn } from './sessions.ts'
+import { createTicket, nonceOf } from './ticket.ts'
 
 export { ProviderError } from './provider-error.ts'
 
@@ -41,10 +40,10 @@ export type ProviderOutcome =
   | { outcome: 'confirmation_code_needed'; pending: string; next: string }
   | { outcome: 'linked' | 'confirmed'; next: string }
 
-type StartedSignIn = ProviderVisit & { secrets: SignInSecrets; startedAt: number; until: number }
+type StartedSignIn = ProviderVisit & { secrets: SignInSecrets; startedAt: number }
 
 /** A person to be linked, once the password is right, or a session to be confirmed, once the code is. */
-type PendingSignIn = { until: number; next: string } & (
+type PendingSignIn = { next: string } & (
   | { kind: 'link'; email: string; origin: SessionOrigin; isAdmin: boolean | null }
   | { kind: 'confirm'; session: number }
 )
@@ -71,15 +70,13 @@ export type ProviderSignInOptions = {
   systemNow: Now
 }
 
-const LIFETIME = 10 * MINUTE
-const place = (field: string) => ({ subkey: 'owner', subject: new Uint8Array(), field }) as const
-const TICKET = place('visit to the provider')
-const BEGUN = place('sign-in by the provider')
-const PENDING = place('pending sign-in by the provider')
-
 export function createProviderSignIn(options: ProviderSignInOptions) {
   const { settings, store, keyring, sessions, domains, adminGroup, breakGlass, now, systemNow } = options
   const { identities } = store
+  const lapsing = { keyring, now, lifetime: 10 * MINUTE }
+  const tickets = createTicket<ProviderVisit>({ ...lapsing, field: 'visit to the provider' })
+  const visits = createTicket<StartedSignIn>({ ...lapsing, field: 'sign-in by the provider' })
+  const waiting = createTicket<PendingSignIn>({ ...lapsing, field: 'pending sign-in by the provider' })
   let loaded: Promise<Provider> | null = null
 
   /** Loads the libraries with the first visit. */
@@ -88,23 +85,12 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     return loaded
   }
 
-  function open<T extends { until: number }>(text: string, of: typeof BEGUN): T | null {
-    const opened = openJson<T>(text, keyring, of)
-    return opened === null || now() >= opened.until ? null : opened
-  }
-
-  /** Seals a visit for a link on a page, which works for ten minutes. */
-  function issueTicket(visit: ProviderVisit): string {
-    return sealJson({ ...visit, until: now() + LIFETIME }, keyring, TICKET)
-  }
-
   /** Resolves to the address of the provider, and what the browser keeps in a cookie until it comes back. */
   async function start({ purpose, next }: ProviderVisit): Promise<{ url: string; cookie: string }> {
     const provider = await load()
     const secrets = provider.newSecrets()
     const url = await provider.authorizationUrl(secrets, { isAsking: purpose.kind === 'confirm' })
-    const begun: StartedSignIn = { purpose, next, secrets, startedAt: systemNow(), until: now() + LIFETIME }
-    return { url, cookie: sealJson(begun, keyring, BEGUN) }
+    return { url, cookie: visits.seal({ purpose, next, secrets, startedAt: systemNow() }) }
   }
 
   /**
@@ -117,12 +103,13 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     session: CurrentSession | null
     visit: Visit
   }): Promise<ProviderOutcome> {
-    const begun = given.cookie === null ? null : open<StartedSignIn>(given.cookie, BEGUN)
+    const begun = given.cookie === null ? null : visits.open(given.cookie)
     if (begun === null) throw new ProviderError('cookie_missing')
     const { secrets, purpose, next } = begun
     if (!isSameSecret(given.query.get('state') ?? '', secrets.state))
       throw new ProviderError('state_mismatch')
-    await spend(`oidc state ${secrets.state}`, begun.until, 'state_used')
+    const once = nonceOf(`oidc state ${secrets.state}`, begun.until + MINUTE)
+    await identities.spend(once).catch(conflictAs('state_used'))
     const claims = await (await load()).redeem(given.query.toString(), secrets)
     switch (purpose.kind) {
       case 'sign_in':
@@ -136,13 +123,6 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
         return confirm(claims, { session, startedAt: begun.startedAt, next })
       }
     }
-  }
-
-  /** Spends a name once, over all nodes. */
-  async function spend(name: string, until: number, reason: string): Promise<void> {
-    await identities.spend(nonceOf(name, until + MINUTE)).catch((cause) => {
-      throw isDomainError(cause, 'conflict') ? new ProviderError(reason) : cause
-    })
   }
 
   type Entry = { visit: Visit; next: string }
@@ -170,13 +150,13 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
       requireOpenTo(found.account)
       if (!found.account.hasPassword) throw new ProviderError('address_taken')
       const person = { kind: 'link', email, origin: originOf(claims), isAdmin: groupOf(claims) } as const
-      return { outcome: 'password_needed', pending: sealPending({ ...person, next }), email, next }
+      return { outcome: 'password_needed', pending: waiting.seal({ ...person, next }), email, next }
     }
     if (email === breakGlass) throw new ProviderError('break_glass')
     if (!options.signup) throw new ProviderError('no_account')
     if (!isSignupAddress(email, domains)) throw new ProviderError('domain_not_allowed')
     const person = { email, isAdmin: groupOf(claims) ?? false, identity: identityOf(claims) }
-    await identities.addAccount(person).catch(takenAs('address_taken'))
+    await identities.addAccount(person).catch(conflictAs('address_taken'))
     return enter(claims, { visit, next })
   }
 
@@ -189,7 +169,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     const use = { hash, email: found.email, passwordHash: NO_PASSWORD, identity: identityOf(claims) }
     await store.accountLinks.useLink(use).catch((cause) => {
       if (isDomainError(cause, 'not_found')) throw new ProviderError('link_lapsed')
-      return takenAs('person_taken')(cause)
+      return conflictAs('person_taken')(cause)
     })
     return enter(claims, { visit, next })
   }
@@ -203,7 +183,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     const found = await store.accounts.findCredentials(account.email)
     if (found === null) throw new ProviderError('session_ended')
     const asked = { accountId: account.id, tested: found.passwordHash, ...identityOf(claims) }
-    await identities.bind(asked).catch(takenAs('person_taken'))
+    await identities.bind(asked).catch(conflictAs('person_taken'))
     return { outcome: 'linked', next }
   }
 
@@ -217,7 +197,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     const isFresh = isFreshAt(claims, startedAt)
     if (isFresh === false) throw new ProviderError('not_asked_again')
     if (session.account.hasTwoFactor) {
-      const pending = sealPending({ kind: 'confirm', session: id, next })
+      const pending = waiting.seal({ kind: 'confirm', session: id, next })
       return { outcome: 'confirmation_code_needed', pending, next }
     }
     if (isFresh === null) throw new ProviderError('auth_time_missing')
@@ -230,7 +210,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
    * another one. Throws `too_many`.
    */
   async function confirmBy(session: CurrentSession, given: { pending: string; proof: string | Proof }) {
-    const pending = open<PendingSignIn>(given.pending, PENDING)
+    const pending = waiting.open(given.pending)
     if (pending?.kind !== 'confirm') return { outcome: 'too_late' as const }
     requireSession(session, pending.session)
     const { proof } = given
@@ -242,12 +222,12 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
 
   /** Links the person to the account whose password is given, and signs in. Throws `too_many`. */
   async function linkByPassword(given: { pending: string; password: string; visit: Visit }) {
-    const pending = open<PendingSignIn>(given.pending, PENDING)
+    const pending = waiting.open(given.pending)
     if (pending?.kind !== 'link') return { outcome: 'too_late' as const }
     const { email, origin, isAdmin, next } = pending
     const signIn = await sessions
       .signInByLink({ ...given, email, origin, isAdmin })
-      .catch(takenAs('person_taken'))
+      .catch(conflictAs('person_taken'))
     return signIn.outcome === 'refused' ? { outcome: 'wrong' as const, email } : { ...signIn, next }
   }
 
@@ -255,11 +235,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
   async function logOut(token: string): Promise<number> {
     const { jti, lapsesAt, ...whose } = await (await load()).readLogout(token)
     const nonce = nonceOf(`oidc jti ${whose.issuer} ${jti}`, lapsesAt)
-    return identities.endSessions({ ...whose, nonce }).catch(takenAs('logout_token_used'))
-  }
-
-  function sealPending(pending: DistributiveOmit<PendingSignIn, 'until'>): string {
-    return sealJson({ ...pending, until: now() + LIFETIME }, keyring, PENDING)
+    return identities.endSessions({ ...whose, nonce }).catch(conflictAs('logout_token_used'))
   }
 
   /** Throws for an account that no provider signs in to. */
@@ -285,9 +261,10 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
   }
 
   return {
-    issueTicket,
+    /** Seals a visit for a link on a page, which works for ten minutes. */
+    issueTicket: tickets.seal,
     /** Returns null for a ticket that is old or altered. */
-    readTicket: (text: string): ProviderVisit | null => open<ProviderVisit & { until: number }>(text, TICKET),
+    readTicket: (text: string): ProviderVisit | null => tickets.open(text),
     ...{ start, finish, linkByPassword, confirmBy, logOut },
     /** Whether the account is linked to a person. */
     isLinked: ({ id }: Account) => identities.isBound(id),
@@ -300,25 +277,11 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
   }
 }
 
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
-
 function identityOf({ iss, sub }: ProviderClaims) {
   return { issuer: iss, subject: sub }
-}
-
-/** Names may be long, and come from a provider. */
-function nonceOf(name: string, lapsesAt: number): PageNonce {
-  return { text: hashToken(name).toString('base64url'), lapsesAt }
 }
 
 function requireSession(session: CurrentSession | null, id: number): CurrentSession {
   if (session?.session.id !== id) throw new ProviderError('session_ended')
   return session
-}
-
-/** Turns a conflict into this reason, and rethrows any other cause. */
-function takenAs(reason: string) {
-  return (cause: unknown): never => {
-    throw isDomainError(cause, 'conflict') ? new ProviderError(reason) : cause
-  }
 }

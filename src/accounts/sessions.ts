@@ -1,7 +1,7 @@
 // Sign-in with a password and, if the account has one, a second factor; and the resulting sessions.
 
 import type { Keyring } from '../crypto/keyring.ts'
-import { openForAccount, openJson, sealJson } from '../crypto/sealed-field.ts'
+import { openForAccount } from '../crypto/sealed-field.ts'
 import { formTokenOf, hashRecoveryCode, hashToken, isSameSecret, newRandomToken } from '../crypto/tokens.ts'
 import { checkTotp } from '../crypto/totp.ts'
 import { type Account, CONFIRMATION_LIFETIME, parseEmail, type Session } from '../domain/account.ts'
@@ -13,6 +13,7 @@ import type { Credentials, SessionOrigin } from '../store/accounts-contract.ts'
 import type { Store } from '../store/contract.ts'
 import { isBcrypt, type Passwords } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
+import { createTicket } from './ticket.ts'
 
 /** The token goes into a cookie, and is not stored. */
 export type NewSession = { account: Account; sessionToken: string }
@@ -53,17 +54,10 @@ export type SessionsOptions = {
   systemNow: Now
 }
 
-const PENDING_LIFETIME = 10 * MINUTE
-const PENDING = { subkey: 'owner', subject: new Uint8Array(), field: 'pending sign-in' } as const
-
-/**
- * A sign-in that waits for its code. `proof` binds it to password and second factor; `until`: milliseconds
- * since 1970.
- */
+/** A sign-in that waits for its code. `proof` binds it to password and second factor. */
 type PendingSignIn = {
   accountId: number
   email: string
-  until: number
   proof: string
   by: SignedInBy | null
   factors: Pick<Account, 'passkeys' | 'hasAuthenticator'>
@@ -81,6 +75,9 @@ type SignedInBy = { origin: SessionOrigin; links: { isAdmin: boolean | null } | 
 export function createSessions(options: SessionsOptions) {
   const { store, keyring, inLine, limit, now, systemNow } = options
   const { requireGoodPassword, hashPassword, verifyPassword } = options.passwords
+  const waiting = createTicket<PendingSignIn>({
+    ...{ keyring, now, lifetime: 10 * MINUTE, field: 'pending sign-in' },
+  })
 
   /** Throws `too_many` after too many wrong passwords. */
   function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
@@ -110,11 +107,10 @@ export function createSessions(options: SessionsOptions) {
 
   function askCode(found: Credentials, by: SignedInBy | null): SignIn {
     const { id: accountId, email } = found.account
-    const until = now() + PENDING_LIFETIME
     const { passkeys, hasAuthenticator } = found.account
     const factors = { passkeys, hasAuthenticator }
-    const pending: PendingSignIn = { accountId, email, until, proof: proofOf(found), by, factors }
-    return { outcome: 'code_needed', pending: sealJson(pending, keyring, PENDING) }
+    const pending = waiting.seal({ accountId, email, proof: proofOf(found), by, factors })
+    return { outcome: 'code_needed', pending }
   }
 
   /** Signs in a person whom a provider or a proxy has authenticated, after the code of a second factor. */
@@ -166,12 +162,6 @@ export function createSessions(options: SessionsOptions) {
   ): Promise<void> {
     const passwordHash = await inLine(given.visit.ip, () => hashPassword(given.password))
     await store.accounts.rehashPassword({ id, tested, passwordHash })
-  }
-
-  /** Returns the sign-in whose password was right within the last 10 minutes, else null. */
-  function readPending(text: string): PendingSignIn | null {
-    const pending = openJson<PendingSignIn>(text, keyring, PENDING)
-    return pending === null || now() >= pending.until ? null : pending
   }
 
   /**
@@ -303,17 +293,16 @@ export function createSessions(options: SessionsOptions) {
     return (await isCode(account, code)) && store.identities.confirmSession(session.id)
   }
 
-  /** Whether the password (and with a second factor the code) was confirmed recently in this session. */
-  function isConfirmed({ confirmedAt }: Session): boolean {
-    const age = now() - confirmedAt
+  function isRecent(at: number): boolean {
+    const age = now() - at
     return age >= 0 && age < CONFIRMATION_LIFETIME
   }
 
+  /** Whether the password (and with a second factor the code) was confirmed recently in this session. */
+  const isConfirmed = ({ confirmedAt }: Session): boolean => isRecent(confirmedAt)
+
   /** Whether the session began recently. */
-  function isNew({ createdAt }: Session): boolean {
-    const age = now() - createdAt
-    return age >= 0 && age < CONFIRMATION_LIFETIME
-  }
+  const isNew = ({ createdAt }: Session): boolean => isRecent(createdAt)
 
   return {
     signIn,
@@ -321,7 +310,8 @@ export function createSessions(options: SessionsOptions) {
     signInBy,
     signInByLink,
     allowsPassword: options.allowsPassword,
-    readPending,
+    /** Returns the sign-in whose password was right within the last 10 minutes, else null. */
+    readPending: waiting.open,
     confirmSignIn,
     confirmSignInBy,
     beginFor,
