@@ -19,7 +19,7 @@ type Acts<P> = { [K in keyof P]?: Describe<P[K]> }
 
 export type On = ReturnType<typeof createOn>
 
-/** Makes a function that wraps a part, so that its use cases are told. */
+/** Makes a function that wraps a part, so that its use cases leave lines. */
 export function createOn(tell: (act: Act) => void) {
   function wrap<A extends unknown[], R>(work: Work<A, R>, describe: Describe<Work<A, R>>): Work<A, R> {
     return async (...args) => {
