@@ -11,10 +11,10 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { CodeInput, codeHintOf, PasswordInput, UserName } from './account-fields.tsx'
+import { type FormRefusal, orTooMany, tooMany } from './form-card.tsx'
 import { PasskeyForm } from './passkey-form.tsx'
 import { answerIn, type OnRefused, orRefused, withoutChallenge } from './passkeys.tsx'
 import { ProviderLink, type ShownProvider } from './provider-link.tsx'
-import { type FormRefusal, orTooMany, tooMany } from './sign-in.tsx'
 
 type ConfirmationOptions = {
   answer: AnswerGuest
@@ -27,9 +27,10 @@ type ConfirmationOptions = {
   onRefused: OnRefused
 }
 
-type Outcome = 'confirmed' | 'wrong_password' | 'code_missing' | 'wrong_code' | 'ended'
+type ConfirmationState = FormRefusal & { passwordProblem?: string; codeProblem?: string }
 
-type ConfirmationState = FormRefusal & { status: number; passwordProblem?: string; codeProblem?: string }
+/** A proof that does not confirm the session: it is wrong, comes too often, or the session has ended. */
+type Failure = 'too_many' | 'ended' | Pick<ConfirmationState, 'notice' | 'passwordProblem' | 'codeProblem'>
 
 /**
  * Resolves to null if the session is confirmed, otherwise to a page that asks for the password and carries
@@ -59,34 +60,58 @@ export function createConfirm(options: ConfirmationOptions): Confirm {
   const isFirstFactor = ({ path, account, session: { session } }: Member) =>
     FIRST_FACTOR.has(path) && session.via !== null && !account.hasTwoFactor && sessions.isNew(session)
 
-  async function test({ account, session, viewer }: Member, form: Form): Promise<Outcome> {
+  async function testPassword(guest: Member, form: Form): Promise<Failure | null> {
+    const { account, session, viewer, say } = guest
     const given = { password: form.text('password'), visit: viewer.visit }
     const tested = await sessions.testPassword(account, given)
-    if (tested === null) return 'wrong_password'
+    if (tested === null) return { passwordProblem: say('password_wrong') }
     if (account.hasTwoFactor) {
       const code = form.text('code')
-      if (code.trim() === '') return 'code_missing'
-      if (!(await sessions.isCode(account, code))) return 'wrong_code'
+      if (code.trim() === '') return { codeProblem: say('problem_blank') }
+      if (!(await sessions.isCode(account, code))) return { codeProblem: say('code_wrong') }
     }
-    return (await sessions.confirm(session.session, tested)) ? 'confirmed' : 'ended'
+    return (await sessions.confirm(session.session, tested)) ? null : 'ended'
   }
 
-  async function ask(guest: Member, form: Form, state: ConfirmationState): Promise<Response> {
+  async function testCode({ session, say }: Member, code: string): Promise<Failure | null> {
+    return (await sessions.confirmByCode(session, code)) ? null : { codeProblem: say('code_wrong') }
+  }
+
+  async function testPasskey(guest: Member, form: Form): Promise<Failure | null> {
+    const given = answerIn(guest, form, PASSKEY)
+    const result = await orRefused(guest, onRefused, () => passkeys.confirm(guest.session, given))
+    if (result === 'confirmed') return null
+    if (result === 'ended') return 'ended'
+    return { notice: guest.say(result === 'copied' ? 'passkey_copied' : 'passkey_refused') }
+  }
+
+  /** Tests what the form has to confirm the session; null if it has nothing that this session takes. */
+  async function findTest(guest: Member, form: Form): Promise<(() => Promise<Failure | null>) | null> {
+    if (form.text(PASSKEY) !== '') return (await takesPasskey(guest)) ? () => testPasskey(guest, form) : null
+    const code = form.text('code')
+    if (takesCodeAlone(guest)) return code.trim() === '' ? null : () => testCode(guest, code)
+    return form.text('password') !== '' && takesPassword(guest) ? () => testPassword(guest, form) : null
+  }
+
+  async function ask(guest: Member, form: Form, state: ConfirmationState = {}): Promise<Response> {
     const { words, say } = guest
     const party = (await takesPasskey(guest)) ? passkeys.party : null
-    const { status, notice, passwordProblem, codeProblem, headers = {} } = state
+    const { status = 403, notice, passwordProblem, codeProblem, headers = {} } = state
     const page = pageOfForm(guest.path)
+    const title = say('confirm_title')
+    const asking = provider?.signIn.canConfirm(guest.session) ? provider : null
+    const cancel = <a href={guest.href(page.path)}>{say('cancel')}</a>
     const content = (
       <>
-        <h1>{say('confirm_title')}</h1>
+        <h1>{title}</h1>
         <p class="lead">{say('confirm_lead', { page: say(page.title) })}</p>
         {notice && <Notice kind="refused">{notice}</Notice>}
-        {provider?.signIn.canConfirm(guest.session) && (
+        {asking && (
           <>
-            <p>{say('provider_confirm', { name: provider.name })}</p>
+            <p>{say('provider_confirm', { name: asking.name })}</p>
             <ProviderLink
               guest={guest}
-              provider={provider}
+              provider={asking}
               visit={{ purpose: { kind: 'confirm', session: guest.session.session.id }, next: page.path }}
             />
           </>
@@ -113,7 +138,7 @@ export function createConfirm(options: ConfirmationOptions): Confirm {
             )}
             <div class="actions">
               <Submit>{say('confirm_submit')}</Submit>
-              <a href={guest.href(page.path)}>{say('cancel')}</a>
+              {cancel}
             </div>
           </PostForm>
         ) : takesCodeAlone(guest) ? (
@@ -129,56 +154,26 @@ export function createConfirm(options: ConfirmationOptions): Confirm {
           </PostForm>
         ) : (
           <>
-            {!provider?.signIn.canConfirm(guest.session) && <p>{say('confirm_needs_factor')}</p>}
-            <p>
-              <a href={guest.href(page.path)}>{say('cancel')}</a>
-            </p>
+            {asking === null && <p>{say('confirm_needs_factor')}</p>}
+            <p>{cancel}</p>
           </>
         )}
       </>
     )
-    const title = say('confirm_title')
-    const shown = { guest, title, status, headers, languageSwitch: false }
-    return answer(content, party === null ? shown : { ...shown, script: 'passkey' })
-  }
-
-  async function confirmByPasskey(guest: Member, form: Form): Promise<Response | null> {
-    if (!(await takesPasskey(guest))) return ask(guest, form, { status: 403 })
-    const given = answerIn(guest, form, PASSKEY)
-    const result = await orTooMany(orRefused(guest, onRefused, () => passkeys.confirm(guest.session, given)))
-    if (result === 'confirmed') return null
-    if (result === 'ended') return leadTo(guest, PAGES.signIn.href())
-    if (result === 'too_many') return ask(guest, form, tooMany(guest))
-    const notice = guest.say(result === 'copied' ? 'passkey_copied' : 'passkey_refused')
-    return withoutChallenge(guest, await ask(guest, form, { status: 422, notice }))
+    const script = party === null ? undefined : 'passkey'
+    return answer(content, { guest, title, status, headers, languageSwitch: false, script })
   }
 
   return async (guest, form) => {
     if (sessions.isConfirmed(guest.session.session) || isFirstFactor(guest)) return null
-    const { say } = guest
-    if (form.text(PASSKEY) !== '') return confirmByPasskey(guest, form)
-    if (takesCodeAlone(guest)) {
-      const code = form.text('code')
-      if (code.trim() === '') return ask(guest, form, { status: 403 })
-      const isRight = await orTooMany(sessions.confirmByCode(guest.session, code))
-      if (isRight === 'too_many') return ask(guest, form, tooMany(guest))
-      return isRight ? null : ask(guest, form, { status: 422, codeProblem: say('code_wrong') })
-    }
-    if (form.text('password') === '' || !takesPassword(guest)) return ask(guest, form, { status: 403 })
-    switch (await orTooMany(test(guest, form))) {
-      case 'confirmed':
-        return null
-      case 'ended':
-        return leadTo(guest, PAGES.signIn.href())
-      case 'wrong_password':
-        return ask(guest, form, { status: 422, passwordProblem: say('password_wrong') })
-      case 'code_missing':
-        return ask(guest, form, { status: 422, codeProblem: say('problem_blank') })
-      case 'wrong_code':
-        return ask(guest, form, { status: 422, codeProblem: say('code_wrong') })
-      case 'too_many':
-        return ask(guest, form, tooMany(guest))
-    }
+    const test = await findTest(guest, form)
+    if (test === null) return ask(guest, form)
+    const failure = await orTooMany(test())
+    if (failure === null) return null
+    if (failure === 'ended') return leadTo(guest, PAGES.signIn.href())
+    if (failure === 'too_many') return ask(guest, form, tooMany(guest))
+    const again = await ask(guest, form, { status: 422, ...failure })
+    return form.text(PASSKEY) === '' ? again : withoutChallenge(guest, again)
   }
 }
 

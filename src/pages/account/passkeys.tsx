@@ -11,10 +11,10 @@ import { Input, maxLengthOf } from '../frame/fields.tsx'
 import type { Form } from '../frame/form.ts'
 import { type Guest, leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { Notice } from '../frame/parts.tsx'
 import { programOf } from '../frame/programs.ts'
+import { answerForm, type FormRefusal, orTooMany, tooMany } from './form-card.tsx'
 import { PasskeyForm } from './passkey-form.tsx'
-import { type createSignInPages, orTooMany, tooMany } from './sign-in.tsx'
+import type { createSignInPages } from './sign-in.tsx'
 import type { createTwoFactorPages } from './two-factor.tsx'
 
 /** Logs why something was refused. `err` may quote what was sent, and is bounded. */
@@ -54,7 +54,7 @@ export function createPasskeySignIn({ passkeys, onRefused, ...options }: Passkey
     const [pending, next] = [form.text('pending'), form.text('next')]
     const given = answerIn(guest, form)
     const isWaiting = sessions.readPending(pending) !== null
-    const again = (state: { notice: string; status?: number; headers?: Record<string, string> }) =>
+    const again = (state: FormRefusal) =>
       isWaiting
         ? askCode(guest, { status: 422, ...state, pending, next })
         : show(guest, { status: 422, ...state, next })
@@ -69,7 +69,7 @@ export function createPasskeySignIn({ passkeys, onRefused, ...options }: Passkey
     return withoutChallenge(guest, response)
   }
 
-  type Again = (state: { notice: string }) => Response | Promise<Response>
+  type Again = (state: FormRefusal) => Response | Promise<Response>
 
   function lead(guest: Guest, asked: { result: PasskeySignIn; next: string; again: Again }) {
     const { result, next, again } = asked
@@ -94,48 +94,40 @@ type AccountParts = { showCodes: ReturnType<typeof createTwoFactorPages>['showCo
 export function createPasskeyPages(options: PasskeyPageOptions & AccountParts) {
   const { answer, passkeys, onRefused, showCodes } = options
 
-  const showNew = (party: RelyingParty) => (guest: Member, notice?: string) => {
-    const { say, viewer, words } = guest
-    const title = say('passkey_add')
-    const content = (
-      <div class="card">
-        <h1>{title}</h1>
-        {notice && <Notice kind="refused">{notice}</Notice>}
-        <p>{say('passkeys_lead', { host: party.id })}</p>
-        <p data-passkey-needs>{say('passkey_needs', { url: party.origin })}</p>
-        <PasskeyForm
-          guest={guest}
-          party={party}
-          action={PAGES.addPasskey.href()}
-          challenge={{ for: 'add' }}
-          label={title}
-          look="primary"
-        >
-          <Input
-            id="name"
-            name="name"
-            label={say('token_name')}
-            hint={say('passkey_name_hint')}
-            value={programOf(viewer.visit.userAgent, words)}
-            attributes={{ maxlength: maxLengthOf(MAX_PASSKEY_NAME_LENGTH), autocomplete: 'off' }}
-          />
-        </PasskeyForm>
-        <p>
-          <a href={guest.href(`${PAGES.account.href()}#passkeys`)}>{say('cancel')}</a>
-        </p>
-      </div>
-    )
-    const status = notice === undefined ? 200 : 422
-    const shown = {
-      guest,
-      title,
-      status,
-      width: 'card-width',
-      languageSwitch: false,
-      script: 'passkey',
-    } as const
-    return answer(content, shown)
-  }
+  const showNew =
+    (party: RelyingParty) =>
+    (guest: Member, refusal: FormRefusal = {}) => {
+      const { say, viewer, words } = guest
+      const title = say('passkey_add')
+      return answerForm(
+        answer,
+        { guest, title, languageSwitch: false, script: 'passkey', ...refusal },
+        <>
+          <p>{say('passkeys_lead', { host: party.id })}</p>
+          <p data-passkey-needs>{say('passkey_needs', { url: party.origin })}</p>
+          <PasskeyForm
+            guest={guest}
+            party={party}
+            action={PAGES.addPasskey.href()}
+            challenge={{ for: 'add' }}
+            label={title}
+            look="primary"
+          >
+            <Input
+              id="name"
+              name="name"
+              label={say('token_name')}
+              hint={say('passkey_name_hint')}
+              value={programOf(viewer.visit.userAgent, words)}
+              attributes={{ maxlength: maxLengthOf(MAX_PASSKEY_NAME_LENGTH), autocomplete: 'off' }}
+            />
+          </PasskeyForm>
+          <p>
+            <a href={guest.href(`${PAGES.account.href()}#passkeys`)}>{say('cancel')}</a>
+          </p>
+        </>,
+      )
+    }
 
   const add = (party: RelyingParty) => async (guest: Member, form: Form) => {
     const { say, viewer, words } = guest
@@ -144,7 +136,8 @@ export function createPasskeyPages(options: PasskeyPageOptions & AccountParts) {
       passkeys.add(guest.session, { ...answerIn(guest, form), name: passkeyNameOf(name) }),
     )
     if (added === 'too_many') return leadTo(guest, `${PAGES.account.href()}#passkeys`)
-    if ('outcome' in added) return withoutChallenge(guest, showNew(party)(guest, say('passkey_failed')))
+    if ('outcome' in added)
+      return withoutChallenge(guest, showNew(party)(guest, { status: 422, notice: say('passkey_failed') }))
     if (added.codes === null) return leadTo(guest, `${PAGES.account.href()}?done=passkey#passkeys`)
     return showCodes(guest, { codes: added.codes, isPasskey: true })
   }

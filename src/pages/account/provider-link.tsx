@@ -41,18 +41,14 @@ type ProviderCardProps = { guest: Member; provider: ShownProvider; isLinked: boo
 /** Whether the account is linked to a person at the provider, with the button that changes it. */
 export function ProviderCard({ guest, provider: { name, signIn }, isLinked }: ProviderCardProps) {
   const { say } = guest
-  const { hasPassword } = guest.account
+  const action = (isLinked ? PAGES.unlinkProvider : PAGES.linkProvider).href()
   if (!signIn.isOpenTo(guest.account)) return null
   return (
     <Card id="provider" title={say('provider_title', { name })}>
       <p>{say(isLinked ? 'provider_linked' : 'provider_not_linked', { name })}</p>
-      {isLinked
-        ? hasPassword && (
-            <ButtonForm guest={guest} action={PAGES.unlinkProvider.href()} label={say('provider_unlink')} />
-          )
-        : hasPassword && (
-            <ButtonForm guest={guest} action={PAGES.linkProvider.href()} label={say('provider_link')} />
-          )}
+      {guest.account.hasPassword && (
+        <ButtonForm {...{ guest, action }} label={say(isLinked ? 'provider_unlink' : 'provider_link')} />
+      )}
     </Card>
   )
 }

@@ -13,13 +13,14 @@ import type { Form } from '../frame/form.ts'
 import { type Guest, leadTo, type Member } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { EmblemCard, Notice } from '../frame/parts.tsx'
+import { EmblemCard } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { CodeInput, codeHintOf, EmailInput, PasswordInput } from './account-fields.tsx'
+import { answerForm, type FormRefusal, orTooMany, tooMany } from './form-card.tsx'
 import { PasskeyForm } from './passkey-form.tsx'
 import { answerIn, type OnRefused, orRefused } from './passkeys.tsx'
 import { ProviderLink, type ShownProvider } from './provider-link.tsx'
-import { type createSignInPages, type FormRefusal, isOwnPath, orTooMany, tooMany } from './sign-in.tsx'
+import { type createSignInPages, isOwnPath } from './sign-in.tsx'
 
 export type ProviderPageOptions = {
   answer: AnswerGuest
@@ -97,21 +98,18 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
     }
   }
 
-  type Asked = Shown & { pending: string; email?: string }
+  type Asked = FormRefusal & { pending: string; email?: string }
 
-  /** How a form is shown, again if it was refused. */
-  type Shown = Omit<FormRefusal, 'notice'> & { notice?: string | undefined; passkey?: Children }
-
-  function askPassword(guest: Guest, { pending, email = '', notice, ...again }: Asked): Response {
+  function askPassword(guest: Guest, { pending, email = '', ...refusal }: Asked): Response {
     const { words, say } = guest
-    return ask(guest, { title: say('provider_link_title'), notice, ...again }, { pending, email }, [
+    return ask(guest, { title: say('provider_link_title'), hidden: { pending, email }, refusal }, [
       <p>{say('provider_link_lead', { name })}</p>,
       <EmailInput words={words} value={email} attributes={{ readonly: true }} />,
       <PasswordInput words={words} label={say('password')} autofocus />,
     ])
   }
 
-  async function askConfirmationCode(guest: Guest, { pending, notice, ...again }: Asked): Promise<Response> {
+  async function askConfirmationCode(guest: Guest, { pending, ...refusal }: Asked): Promise<Response> {
     const { words, say, session } = guest
     const account = session?.account
     const party = account && (await passkeys.canAsk(account)) ? passkeys.party : null
@@ -123,30 +121,31 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
         look="primary"
       />
     )
-    return ask(guest, { title: say('code_title'), notice, passkey, ...again }, { pending }, [
+    return ask(guest, { title: say('code_title'), passkey, hidden: { pending }, refusal }, [
       <CodeInput words={words} hint={codeHintOf(account)} attributes={{ autofocus: party === null }} />,
     ])
   }
 
-  function ask(
-    guest: Guest,
-    { title, notice, passkey, status = 200, headers = {} }: Shown & { title: string },
-    hidden: Record<string, string>,
-    fields: Children,
-  ): Response {
-    const content = (
-      <div class="card">
-        <h1>{title}</h1>
-        {notice && <Notice kind="refused">{notice}</Notice>}
+  type AskedForm = {
+    title: string
+    refusal: FormRefusal
+    passkey?: Children
+    hidden: Record<string, string>
+  }
+
+  function ask(guest: Guest, { title, refusal, passkey, hidden }: AskedForm, fields: Children): Response {
+    const script = passkey ? 'passkey' : undefined
+    return answerForm(
+      answer,
+      { guest, title, script, languageSwitch: false, ...refusal },
+      <>
         {passkey}
         <PostForm guest={guest} action={PAGES.submitProvider.href()} hidden={hidden}>
           {fields}
           <Submit>{guest.say('provider_continue')}</Submit>
         </PostForm>
-      </div>
+      </>,
     )
-    const shown = { guest, title, status, headers, width: 'card-width', languageSwitch: false } as const
-    return answer(content, passkey ? { ...shown, script: 'passkey' } : shown)
   }
 
   /** Takes the password that links an account, or the code that confirms a session. */
@@ -215,10 +214,10 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
     const { say } = guest
     const next = `${PAGES.account.href()}?done=linked#provider`
     const purpose = { kind: 'link', session: guest.session.session.id } as const
-    const title = say('provider_title', { name })
-    const content = (
-      <div class="card">
-        <h1>{title}</h1>
+    return answerForm(
+      answer,
+      { guest, title: say('provider_title', { name }), languageSwitch: false },
+      <>
         <p>{say('provider_link_now', { name })}</p>
         <ProviderLink
           guest={guest}
@@ -226,9 +225,8 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
           visit={{ purpose, next }}
           label={say('provider_continue')}
         />
-      </div>
+      </>,
     )
-    return answer(content, { guest, title, width: 'card-width', languageSwitch: false })
   }
 
   async function unlink(guest: Member): Promise<Response> {

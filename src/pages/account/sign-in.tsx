@@ -5,7 +5,7 @@ import type { AccountLinks } from '../../accounts/account-links.ts'
 import type { HeaderSignIn } from '../../accounts/header-sign-in.ts'
 import type { Passkeys } from '../../accounts/passkeys.ts'
 import type { NewSession, Sessions, SignIn } from '../../accounts/sessions.ts'
-import { DomainError, isDomainError } from '../../domain/errors.ts'
+import { DomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { PAGES } from '../../http/urls.ts'
 import { Contact } from '../frame/brand.tsx'
@@ -13,9 +13,10 @@ import { cookieOf } from '../frame/cookies.ts'
 import type { Form } from '../frame/form.ts'
 import { type Guest, leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
-import { EmblemCard, Notice } from '../frame/parts.tsx'
+import { EmblemCard } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { CodeInput, codeHintOf, EmailInput, PasswordInput } from './account-fields.tsx'
+import { answerForm, type FormRefusal, orTooMany, tooMany } from './form-card.tsx'
 import { PasskeyForm } from './passkey-form.tsx'
 import { ProviderLink, type ShownProvider } from './provider-link.tsx'
 
@@ -36,9 +37,6 @@ export type SignInPageOptions = {
   allowsPasswords: boolean
 }
 
-/** How a refused form is shown again. */
-export type FormRefusal = { status?: number; notice?: string; headers?: Record<string, string> }
-
 type SignInForm = FormRefusal & { email?: string; next?: string }
 
 export function createSignInPages(options: SignInPageOptions) {
@@ -47,8 +45,8 @@ export function createSignInPages(options: SignInPageOptions) {
   const { party } = passkeys
 
   function show(guest: Guest, shown: SignInForm = {}): Response {
-    const { status = 200, notice, email = '', headers = {} } = shown
-    const next = shown.next ?? guest.query.get('next') ?? ''
+    const { email = '', next = guest.query.get('next') ?? '', ...refusal } = shown
+    const isRefused = refusal.status !== undefined
     const { words, say } = guest
     const isFocused = email === '' && provider === null && headerSignIn === null
     const form = (
@@ -74,11 +72,12 @@ export function createSignInPages(options: SignInPageOptions) {
         )}
       </>
     )
-    const content = (
-      <div class="card">
-        <h1>{say('sign_in_title')}</h1>
-        {notice && <Notice kind="refused">{notice}</Notice>}
-        {next !== '' && status === 200 ? <p>{say('sign_in_needed')}</p> : null}
+    const script = party === null ? undefined : 'passkey'
+    return answerForm(
+      answer,
+      { guest, title: say('sign_in_title'), script, ...refusal },
+      <>
+        {next !== '' && !isRefused ? <p>{say('sign_in_needed')}</p> : null}
         {provider && <ProviderLink guest={guest} provider={provider} next={next} />}
         {headerSignIn && (
           <p>
@@ -93,7 +92,7 @@ export function createSignInPages(options: SignInPageOptions) {
         {allowsPasswords ? (
           form
         ) : (
-          <details open={status !== 200}>
+          <details open={isRefused}>
             <summary>{say('sign_in_by_password')}</summary>
             {form}
           </details>
@@ -105,10 +104,8 @@ export function createSignInPages(options: SignInPageOptions) {
             say(limits.mail ? 'sign_in_no_account' : 'sign_in_help')
           )}
         </p>
-      </div>
+      </>,
     )
-    const shownAs = { guest, title: say('sign_in_title'), status, headers, width: 'card-width' } as const
-    return answer(content, party === null ? shownAs : { ...shownAs, script: 'passkey' })
   }
 
   async function signIn(guest: Guest, form: Form): Promise<Response> {
@@ -129,16 +126,17 @@ export function createSignInPages(options: SignInPageOptions) {
   type CodeForm = FormRefusal & { pending: string; next: string }
 
   async function askCode(guest: Guest, form: CodeForm): Promise<Response> {
-    const { pending, next, status = 200, notice, headers = {} } = form
+    const { pending, next, ...refusal } = form
     const { words, say } = guest
     const waiting = sessions.readPending(pending)
     const factors = waiting?.factors
     const canAsk = waiting !== null && (await passkeys.canAsk({ id: waiting.accountId, ...waiting.factors }))
     const asked = canAsk ? party : null
-    const content = (
-      <div class="card">
-        <h1>{say('code_title')}</h1>
-        {notice && <Notice kind="refused">{notice}</Notice>}
+    const script = asked === null ? undefined : 'passkey'
+    return answerForm(
+      answer,
+      { guest, title: say('code_title'), script, ...refusal },
+      <>
         {asked !== null && (
           <PasskeyForm
             guest={guest}
@@ -154,10 +152,8 @@ export function createSignInPages(options: SignInPageOptions) {
           <CodeInput words={words} hint={codeHintOf(factors)} attributes={{ autofocus: asked === null }} />
           <Submit look={asked === null ? 'primary' : 'quiet'}>{say('nav_sign_in')}</Submit>
         </PostForm>
-      </div>
+      </>,
     )
-    const shown = { guest, title: say('code_title'), status, headers, width: 'card-width' } as const
-    return answer(content, asked === null ? shown : { ...shown, script: 'passkey' })
   }
 
   async function confirm(guest: Guest, form: Form): Promise<Response> {
@@ -184,25 +180,21 @@ export function createSignInPages(options: SignInPageOptions) {
   }
 
   /** Shows the form that requests a password reset link. */
-  function showForgot(
-    guest: Guest,
-    { email = '', status = 200, notice, headers = {} }: SignInForm = {},
-  ): Response {
+  function showForgot(guest: Guest, { email = '', ...refusal }: SignInForm = {}): Response {
     if (!limits.mail) throw new DomainError('not_found', 'not-found')
     const { words } = guest
     const title = words.say('forgot_title')
-    const content = (
-      <div class="card">
-        <h1>{title}</h1>
-        {notice && <Notice kind="refused">{notice}</Notice>}
+    return answerForm(
+      answer,
+      { guest, title, ...refusal },
+      <>
         <p class="lead">{words.say('forgot_lead')}</p>
         <PostForm guest={guest} action={PAGES.submitForgot.href()}>
           <EmailInput words={words} value={email} attributes={{ autofocus: true }} />
           <Submit>{words.say('forgot_submit')}</Submit>
         </PostForm>
-      </div>
+      </>,
     )
-    return answer(content, { guest, title, status, headers, width: 'card-width' })
   }
 
   /** Answers the same whether or not the account exists. */
@@ -238,17 +230,4 @@ export function isOwnPath(path: string): boolean {
   // Only characters that a URL holds unescaped (RFC 3986, 3.3 and 3.4): no backslash, space or control
   // character.
   return /^\/(?![/\\])[\w\-.~%!$&'()*+,;=:@/?]*$/.test(path)
-}
-
-/** Resolves to `too_many` instead of throwing that refusal. */
-export function orTooMany<T>(tried: Promise<T>): Promise<T | 'too_many'> {
-  return tried.catch((cause) => {
-    if (isDomainError(cause, 'too_many')) return 'too_many' as const
-    throw cause
-  })
-}
-
-/** Returns how a form is shown again after too many tries. */
-export function tooMany({ words }: Guest) {
-  return { status: 429, notice: words.say('sign_in_too_many'), headers: { 'retry-after': '60' } }
 }

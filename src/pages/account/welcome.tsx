@@ -24,8 +24,9 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { EmblemCard, Notice } from '../frame/parts.tsx'
 import { PostForm, Submit } from '../frame/post-form.tsx'
 import { EmailInput, NewPasswordInput } from './account-fields.tsx'
+import { type FormRefusal, tooMany } from './form-card.tsx'
 import { ProviderLink, type ShownProvider } from './provider-link.tsx'
-import { type createSignInPages, type FormRefusal, tooMany } from './sign-in.tsx'
+import type { createSignInPages } from './sign-in.tsx'
 
 export type WelcomePageOptions = {
   answer: AnswerGuest

@@ -21,7 +21,7 @@ export type PageOptions = {
   title: string
   status?: number
   /** Runs after the common script; null for a page without any script. */
-  script?: Exclude<ScriptName, 'common'> | null
+  script?: Exclude<ScriptName, 'common'> | null | undefined
   /** `branded` has navigation, for senders; `plain` has none, for recipients. */
   frame?: 'branded' | 'plain'
   /** `card-width`: a form for people who are signed out. `narrow`: one form. `wide`: lists and tables. */
