@@ -14,6 +14,7 @@ import { duration, oneOf, type Parsed, truth, wholeNumber } from '../../settings
 import type { Setting, SettingsTable } from '../../settings/setting.ts'
 import { readInput, readNewPassphrase } from '../ask.ts'
 import { repeated, toggle, valued } from '../command.ts'
+import type { Clipboard } from '../desktop/clipboard.ts'
 import { CommandFailure, presentFailure } from '../failures.ts'
 import { formatCount, formatLimit } from '../format.ts'
 import { fileText, recipients, STANDARD, sentFile } from '../paths.ts'
@@ -97,12 +98,11 @@ export const PUSH = serverCommand({
   act: orNotify(async ({ flags, operands: [text], shell, ...visit }) => {
     const { file, passphrase, passphraseFile, paste, copy, notify, qr, json, to, ...more } = flags
     const { endToEnd: wanted, ...fields } = more
-    const desktop =
-      paste || copy ? (await import('../desktop/sharing.ts')).openSharing({ paste }, shell) : null
+    const clipboard = paste || copy ? await openClipboard({ mayAskTerminal: !paste }, shell) : null
     const uploads = file.map((path) => toUpload(path, fields.name, shell))
     if (uploads.length > 0 && !visit.isSignedIn) throw loginNeeded('Files need', visit.server)
     const typed = () => (text === undefined && uploads.length > 0 ? null : readPayload(text, shell))
-    const payload = desktop !== null && paste ? await desktop.paste() : await typed()
+    const payload = clipboard !== null && paste ? await pasteFrom(clipboard) : await typed()
     const asked = passphrase ? await readNewPassphrase(shell) : null
     const isSealed = to.length > 0 || (wanted ?? visit.endToEnd)
     using sealer = isSealed ? await createSealer(to.flat(), shell) : null
@@ -119,8 +119,8 @@ export const PUSH = serverCommand({
     else shell.print(link)
     if (fields.code_required) tellCode(Object(body).code, shell)
     if (qr) shell.draw(drawQr(link))
-    if (copy) await desktop?.copy(link)
-    else if (paste) await desktop?.empty(payload ?? '')
+    if (copy) await clipboard?.copy(link)
+    else if (paste) await clipboard?.clearIf(payload ?? '')
     const views = created.viewsRemaining === null ? '' : `${formatCount(created.viewsRemaining, 'view')} or `
     const limits = `It expires after ${views}${formatLimit(created)}, whichever comes first.`
     shell.say(limits)
@@ -131,6 +131,17 @@ export const PUSH = serverCommand({
       shell.warn('this server may have ignored --duration; --days is safe.')
   }),
 })
+
+async function openClipboard(options: { mayAskTerminal: boolean }, shell: Shell): Promise<Clipboard> {
+  const clipboard = await import('../desktop/clipboard.ts')
+  return clipboard.openClipboard(shell, options)
+}
+
+async function pasteFrom(clipboard: Clipboard): Promise<string> {
+  const text = await clipboard.paste()
+  if (text.trim() === '') throw new CommandFailure('There is nothing to push: the clipboard holds no text.')
+  return text
+}
 
 type Noted = { flags: { notify: boolean }; shell: Shell }
 

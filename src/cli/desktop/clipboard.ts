@@ -55,9 +55,16 @@ export function missingClipboard(os: OperatingSystem): string | null {
 const isThere = ({ copy }: Tool, { env }: OperatingSystem) =>
   Bun.which(copy[0] ?? '', { PATH: env.PATH ?? '' }) !== null
 
-/** Throws CommandFailure without a clipboard that can be read and emptied. */
-export function openClipboard({ os }: Pick<Shell, 'os'>): Clipboard {
+type OpenOptions = { mayAskTerminal?: boolean }
+
+/**
+ * Throws CommandFailure without a clipboard that can be read and emptied. If it `mayAskTerminal`, the
+ * terminal takes its place, which can do neither.
+ */
+export function openClipboard(shell: Shell, { mayAskTerminal = false }: OpenOptions = {}): Clipboard {
+  const { os } = shell
   const tool = toolsFor(os).find((one) => isThere(one, os))
+  if (tool === undefined && mayAskTerminal && shell.isTerminal) return terminalClipboard(shell)
   if (tool === undefined) throw new CommandFailure(missingClipboard(os) ?? '')
   const run = (command: string[], input = '') => runTool(command, { input, os })
   const paste = () => run(tool.paste).catch(() => '')
@@ -136,8 +143,15 @@ async function runTool(
 }
 
 /** Asks the terminal to copy a link (OSC 52). The clipboard cannot be read, or reliably emptied, that way. */
-export function copyByTerminal(link: string): void {
-  const terminal = openSync('/dev/tty', 'w')
-  writeSync(terminal, `\x1b]52;c;${Buffer.from(link).toString('base64')}\x07`)
-  closeSync(terminal)
+function terminalClipboard({ say }: Shell): Clipboard {
+  return {
+    copy: async (link) => {
+      const terminal = openSync('/dev/tty', 'w')
+      writeSync(terminal, `\x1b]52;c;${Buffer.from(link).toString('base64')}\x07`)
+      closeSync(terminal)
+      say('The terminal was asked to put the link on the clipboard; not every terminal does.')
+    },
+    paste: async () => '',
+    clearIf: async () => undefined,
+  }
 }

@@ -1,5 +1,6 @@
 // Opens one push for a program: its text, or its only file, in memory.
 
+import { isUtf8 } from 'node:buffer'
 import { readFileSync, rmSync } from 'node:fs'
 import type { PushClient } from '../../client/client.ts'
 import { ClientFailure } from '../../client/failure.ts'
@@ -61,4 +62,9 @@ export async function openContent({
     rmSync(part, { force: true })
     rmSync(opened, { force: true })
   }
+}
+
+/** Whether a variable can hold the secret. A zero byte would end it, and Bun's refusal would repeat it. */
+export function canBeVariable(secret: Uint8Array): boolean {
+  return !secret.includes(0) && isUtf8(secret)
 }

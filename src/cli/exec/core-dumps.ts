@@ -1,6 +1,7 @@
 // Turns off core dumps of this process and of those that it starts, because a dump would hold secrets.
 
 import { dlopen, FFIType } from 'bun:ffi'
+import { CommandFailure } from '../failures.ts'
 
 /** RLIMIT_CORE has the same number on Linux and macOS. */
 const RLIMIT_CORE = 4
@@ -10,17 +11,18 @@ const LIBRARIES: Partial<Record<NodeJS.Platform, string[]>> = {
   darwin: ['/usr/lib/libSystem.B.dylib'],
 }
 
-/** Sets the limit of core dumps to 0 for good. False where that is not possible; Windows has no limit. */
-export function forbidCoreDumps(): boolean {
+/** Sets the limit of core dumps to 0 for good. Throws CommandFailure if it cannot; Windows has no limit. */
+export function forbidCoreDumps(): void {
   for (const library of LIBRARIES[process.platform] ?? []) {
     try {
       const setrlimit = { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 } as const
       const { symbols } = dlopen(library, { setrlimit })
       // The soft and the hard limit.
-      return symbols.setrlimit(RLIMIT_CORE, new BigUint64Array(2)) === 0
+      if (symbols.setrlimit(RLIMIT_CORE, new BigUint64Array(2)) === 0) return
     } catch {
       // Tries the name of the other C library.
     }
   }
-  return process.platform === 'win32'
+  if (process.platform !== 'win32')
+    throw new CommandFailure('Core dumps, which would hold secrets, cannot be turned off here.')
 }

@@ -52,7 +52,7 @@ export async function exec(given: ExecInput): Promise<number> {
 
 async function checkOpenAndRun(given: ExecInput, note: (line: string) => void): Promise<ProgramEnd> {
   const { operands, flags, shell } = given
-  const isLimited = forbidCoreDumps()
+  forbidCoreDumps()
   const path = findProgram(operands[0] ?? '', shell.os)
   note(`The command is ${path}.`)
   using folder = createMemoryFolder(shell.os, flags)
@@ -68,7 +68,7 @@ async function checkOpenAndRun(given: ExecInput, note: (line: string) => void): 
     tokens: links.map(({ linkToken }) => linkToken),
   })
   return await runProgram({
-    ...{ path, argv: operands, shell, isLimitedByShell: !isLimited },
+    ...{ path, argv: operands, shell },
     env: { ...env, ...variables(secrets, folder) },
     input: inputOf(targets, secrets),
   })
@@ -99,9 +99,7 @@ function inputOf(targets: readonly Target[], secrets: Secrets): Uint8Array | nul
 /** Prints the failure and records its status. Returns the exit code. */
 export function reportFailure(cause: unknown, statusFile: string | null, shell: Shell): number {
   const { outcome, exitCode } = statusOf(cause)
-  const isExplained = cause instanceof SourceFailure || cause instanceof ProgramFailure
-  const { lines } = isExplained ? { lines: [`oncebox: ${cause.message}`] } : presentFailure(cause)
-  shell.say(...lines)
+  shell.say(...presentFailure(cause).lines)
   return recordStatus(statusFile, { outcome, exitCode, signal: null }, shell)
 }
 

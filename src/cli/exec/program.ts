@@ -5,13 +5,14 @@ import { constants as os } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { codeOf } from '../../domain/system-errors.ts'
 import type { Environment } from '../../settings/parsers.ts'
+import { CommandFailure } from '../failures.ts'
 import type { Shell } from '../shell.ts'
 
 /** The exit codes of shells for a program that is missing, or that cannot be run. */
 export const NOT_EXECUTABLE = 126
 export const NOT_FOUND = 127
 
-export class ProgramFailure extends Error {
+export class ProgramFailure extends CommandFailure {
   readonly exitCode: number
 
   constructor(exitCode: typeof NOT_EXECUTABLE | typeof NOT_FOUND, name: string) {
@@ -57,41 +58,34 @@ type Run = {
   env: Record<string, string>
   /** The secret for its standard input; null passes on our own. */
   input: Uint8Array | null
-  /** Whether core dumps have to be turned off by a shell. */
-  isLimitedByShell: boolean
   shell: Shell
 }
 
 export type ProgramEnd = { exitCode: number; signal: NodeJS.Signals | null }
 
-const NO_CORE = 'ulimit -c 0 && exec "$@"'
+/** Starts a child with this umask. */
+export function withUmask<T>(umask: number, start: () => T): T {
+  const own = process.umask(umask)
+  try {
+    return start()
+  } finally {
+    process.umask(own)
+  }
+}
 
 /** Runs the program to its end, passing on signals. Throws ProgramFailure, or what the system refused. */
-export async function runProgram({
-  path,
-  argv,
-  env,
-  input,
-  isLimitedByShell,
-  shell,
-}: Run): Promise<ProgramEnd> {
+export async function runProgram({ path, argv, env, input, shell }: Run): Promise<ProgramEnd> {
   const [name = path, ...args] = argv
-  const command = isLimitedByShell ? ['/bin/sh', '-c', NO_CORE, 'sh', path, ...args] : [path, ...args]
   let child: Bun.Subprocess | null = null
   const early: NodeJS.Signals[] = []
   const stopPassing = shell.passSignals((signal) => {
     if (child === null) early.push(signal)
     else if (!isFromTerminal(signal, shell)) child.kill(signal)
   })
-  const umask = process.umask(shell.umask)
+  // Bun gives bytes to the child as a file in memory.
+  const streams = { stdin: input ?? 'inherit', stdout: 'inherit', stderr: 'inherit' } as const
   try {
-    child = Bun.spawn(command, {
-      env,
-      ...(isLimitedByShell ? {} : { argv0: name }),
-      // Bun gives bytes to the child as a file in memory.
-      ...{ stdin: input ?? 'inherit', stdout: 'inherit', stderr: 'inherit' },
-    })
-    process.umask(umask)
+    child = withUmask(shell.umask, () => Bun.spawn([path, ...args], { env, argv0: name, ...streams }))
     for (const signal of early) child.kill(signal)
     await child.exited
     const signal = typeof child.signalCode === 'string' ? child.signalCode : null
@@ -104,7 +98,6 @@ export async function runProgram({
     if (['EACCES', 'EPERM', 'ENOEXEC'].includes(codeOf(cause))) throw new ProgramFailure(NOT_EXECUTABLE, name)
     throw cause
   } finally {
-    process.umask(umask)
     stopPassing()
   }
 }

@@ -1,13 +1,12 @@
 // Fetches the secrets of `oncebox exec`: checks all of its links first, then opens one after another.
 
-import { isUtf8 } from 'node:buffer'
 import { readSync } from 'node:fs'
 import { ClientFailure, LostAnswer } from '../../client/failure.ts'
 import { type AgeKeys, readAgeKeys, requireKeys } from '../age-keys.ts'
 import { findUnopened } from '../commands/get.ts'
 import { CommandFailure } from '../failures.ts'
 import { type CallInput, loginNeeded, openCall, type ServerCall } from '../server-command.ts'
-import { openContent } from './content.ts'
+import { canBeVariable, openContent } from './content.ts'
 import type { MemoryFolder } from './memory-folder.ts'
 import type { PassphraseVariable, Source, Target } from './targets.ts'
 
@@ -24,7 +23,7 @@ export type CheckedLink = {
 }
 
 /** A secret cannot be had. `isGone`: its link was opened before, or is over. */
-export class SourceFailure extends Error {
+export class SourceFailure extends CommandFailure {
   readonly isGone: boolean
 
   constructor(message: string, isGone: boolean) {
@@ -164,9 +163,7 @@ export async function openLinks(links: readonly CheckedLink[], folder: MemoryFol
 }
 
 function checkBytes(target: Target, bytes: Uint8Array): Uint8Array {
-  if (target.use !== 'env') return bytes
-  // A zero byte would end it, and Bun's refusal would repeat it.
-  if (!bytes.includes(0) && isUtf8(bytes)) return bytes
+  if (target.use !== 'env' || canBeVariable(bytes)) return bytes
   throw new CommandFailure('it is not text, so no variable can hold it: use --stdin or --file.')
 }
 

@@ -52,9 +52,9 @@ export function readConfiguration(path: string, { mayMiss }: { mayMiss: boolean 
 function readPrivate(path: string): string {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
   try {
-    const { uid, mode, isFile } = { ...fstatSync(file), isFile: fstatSync(file).isFile() }
-    const isPrivate = process.platform === 'win32' || (uid === process.getuid?.() && (mode & 0o077) === 0)
-    if (!isFile || !isPrivate)
+    const found = fstatSync(file)
+    const isOwn = found.uid === process.getuid?.() && (found.mode & 0o077) === 0
+    if (!found.isFile() || !(isOwn || process.platform === 'win32'))
       throw new Error('it must be a file of yours that nobody else can access (chmod 600)')
     return readFileSync(file, 'utf8')
   } finally {

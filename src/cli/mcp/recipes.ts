@@ -1,6 +1,6 @@
 // Runs the command of a recipe with a secret, and tells no more of it than the recipe allows.
 
-import { programEnvironment } from '../exec/program.ts'
+import { programEnvironment, withUmask } from '../exec/program.ts'
 import type { Shell } from '../shell.ts'
 import type { Recipe } from './configuration.ts'
 import { hideSecret } from './redaction.ts'
@@ -20,13 +20,10 @@ export async function runRecipe({ recipe, path, secret, tokens, shell }: Run): P
   if (!isInput) env[recipe.secret.slice('env:'.length)] = Buffer.from(secret).toString('utf8')
   const startedAt = performance.now()
   const stream = maxBytes === 0 ? 'ignore' : 'pipe'
-  const umask = process.umask(shell.umask)
-  const child = Bun.spawn([path, ...argv.slice(1)], {
-    // In a process group of its own, which the timeout ends as a whole.
-    ...{ env, cwd: shell.os.home, detached: true, stdout: stream, stderr: stream },
-    stdin: isInput ? secret : 'ignore',
-  })
-  process.umask(umask)
+  const streams = { stdin: isInput ? secret : 'ignore', stdout: stream, stderr: stream } as const
+  // In a process group of its own, which the timeout ends as a whole.
+  const options = { env, cwd: shell.os.home, detached: true, ...streams }
+  const child = withUmask(shell.umask, () => Bun.spawn([path, ...argv.slice(1)], options))
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true

@@ -1,6 +1,5 @@
 // The tools of `oncebox mcp`. None returns a secret, a link that opens one, or text that a stranger wrote.
 
-import { isUtf8 } from 'node:buffer'
 import { parsePush, type RemotePush } from '../../client/answers.ts'
 import type { PushClient } from '../../client/client.ts'
 import { ClientFailure, RefusedFields } from '../../client/failure.ts'
@@ -11,9 +10,9 @@ import { readAgeKeys, requireKeys } from '../age-keys.ts'
 import { findUnopened } from '../commands/get.ts'
 import { openClipboard } from '../desktop/clipboard.ts'
 import { notify } from '../desktop/notification.ts'
-import { openContent } from '../exec/content.ts'
+import { canBeVariable, openContent } from '../exec/content.ts'
 import { createMemoryFolder } from '../exec/memory-folder.ts'
-import { findProgram, ProgramFailure } from '../exec/program.ts'
+import { findProgram } from '../exec/program.ts'
 import { CommandFailure } from '../failures.ts'
 import type { Shell } from '../shell.ts'
 import type { Configuration, Recipe } from './configuration.ts'
@@ -208,7 +207,7 @@ function timeOf(text: string): string | null {
 }
 
 function requireUsable(secret: Uint8Array, { secret: place, output }: Recipe): void {
-  if (place !== 'stdin' && (secret.includes(0) || !isUtf8(secret)))
+  if (place !== 'stdin' && !canBeVariable(secret))
     throw new CommandFailure('No variable can hold this secret: it is not text. Nothing was run.')
   const { length } = Buffer.from(secret).toString('utf8').trim()
   if (output > 0 && (length < MIN_HIDDEN_CHARACTERS || secret.length > MAX_HIDDEN_CHARACTERS))
@@ -227,7 +226,7 @@ const WORDS = {
 }
 
 function explain(cause: unknown): string {
-  if (cause instanceof CommandFailure || cause instanceof ProgramFailure) return cause.message
+  if (cause instanceof CommandFailure) return cause.message
   if (cause instanceof RefusedFields) {
     const fields = Object.keys(cause.fields).filter((name) => /^[a-z_]{1,40}$/.test(name))
     return `The server refused ${fields.join(', ')}.`
