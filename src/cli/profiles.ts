@@ -1,11 +1,12 @@
 // Stores logins, the user's servers and API tokens, in a file that only this user can read.
 
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import { isSameServer } from '../client/link.ts'
 import { codeOf, explainSystemError } from '../domain/system-errors.ts'
 import type { OperatingSystem } from '../settings/parsers.ts'
 import { CommandFailure } from './failures.ts'
+import { replaceFile } from './whole-file.ts'
 
 export type Profile = {
   name: string
@@ -54,10 +55,7 @@ export function readProfiles(path: string): Profiles {
 export function writeProfiles(path: string, profiles: Profiles): void {
   const folder = path.includes('\\') ? win32.dirname(path) : posix.dirname(path)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const fresh = `${path}.new`
-  writeFileSync(fresh, `${JSON.stringify({ profiles }, null, 2)}\n`, { mode: 0o600 })
-  chmodSync(fresh, 0o600)
-  renameSync(fresh, path)
+  replaceFile(path, `${JSON.stringify({ profiles }, null, 2)}\n`, { mode: 0o600 })
 }
 
 /** Replaces a profile of the same name, or appends the new one. */

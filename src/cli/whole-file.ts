@@ -1,7 +1,7 @@
-// Writes a command's output file: readable by this user only, complete or absent, and never over another
-// file.
+// Writes the files of commands whole or not at all, for this user only: an output file never over another
+// one, and a file of our own in its place.
 
-import { rmSync } from 'node:fs'
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { claimName, createOwnFile, placePart } from '../client/own-files.ts'
 import { reasonOf } from '../domain/system-errors.ts'
 import { CommandFailure } from './failures.ts'
@@ -44,4 +44,14 @@ export async function writeWholeFile(path: string, { mayNumber, fill, onWritten 
     process.off('exit', remove)
     remove()
   }
+}
+
+/** Replaces a small file. Writes into none that is there, so it follows no symlink. */
+export function replaceFile(path: string, text: string, { mode }: { mode: number }): void {
+  const fresh = `${path}.${process.pid}.new`
+  rmSync(fresh, { force: true })
+  writeFileSync(fresh, text, { flag: 'wx', mode })
+  // The umask may have taken some of it.
+  chmodSync(fresh, mode)
+  renameSync(fresh, path)
 }

@@ -178,7 +178,7 @@ const NO_PROVIDER = {
 /** The pages of a sign-in by the provider. The provider sends no form token when it ends sessions. */
 function providerControllers(
   { guest, guestForm, confirmedForm }: Pick<PageGuards, 'guest' | 'guestForm' | 'confirmedForm'>,
-  options: ProviderPageOptions & Pick<ReturnType<typeof createSignInPages>, 'enter' | 'askCode'>,
+  options: ProviderPageOptions & Pick<ReturnType<typeof createSignInPages>, 'proceed'>,
 ) {
   const { provider } = options
   if (provider === null) return NO_PROVIDER

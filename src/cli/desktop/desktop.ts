@@ -1,19 +1,20 @@
 // Installs, removes and checks the entry in the menus of file managers. Replaces and removes its own files
 // only.
 
-import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { CommandFailure } from '../failures.ts'
 import { profilesPath, readProfiles } from '../profiles.ts'
 import type { Shell } from '../shell.ts'
+import { replaceFile } from '../whole-file.ts'
 import { missingClipboard } from './clipboard.ts'
 import { MARK, type MenuFile, menuFiles, shortcutScript } from './menus.ts'
 import { missingNotifier } from './notification.ts'
 
 type EntryState = 'installed' | 'missing' | 'outdated' | 'foreign'
 
-export async function install(shell: Shell): Promise<boolean> {
+export function install(shell: Shell): void {
   const files = requireFiles(shell)
   const foreign = files.find((file) => stateOf(file) === 'foreign')
   if (foreign !== undefined)
@@ -21,14 +22,12 @@ export async function install(shell: Shell): Promise<boolean> {
   for (const file of files) write(file, files)
   shell.print('Installed "Share through Oncebox" for you:', ...files.map(lineOf))
   tellMissing(shell)
-  return true
 }
 
-export function uninstall(shell: Shell): boolean {
+export function uninstall(shell: Shell): void {
   const files = requireFiles(shell).filter((file) => ['installed', 'outdated'].includes(stateOf(file)))
   for (const { path } of files) rmSync(path, { force: true })
   shell.print(files.length === 0 ? 'It was not installed.' : 'Removed:', ...files.map(lineOf))
-  return true
 }
 
 /** Returns false unless everything is installed as this program would. */
@@ -66,14 +65,8 @@ function stateOf({ path, content, mode }: MenuFile): EntryState {
 function write({ path, content, mode }: MenuFile, [first]: readonly MenuFile[]): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    if (content === '') {
-      makeShortcut(path, first?.path ?? '')
-      return
-    }
-    const fresh = `${path}.${process.pid}.new`
-    writeFileSync(fresh, content, { flag: 'wx', mode })
-    chmodSync(fresh, mode)
-    renameSync(fresh, path)
+    if (content === '') makeShortcut(path, first?.path ?? '')
+    else replaceFile(path, content, { mode })
   } catch (cause) {
     throw new CommandFailure(`${JSON.stringify(path)} cannot be written: ${reasonOf(cause)}.`)
   }

@@ -1,8 +1,9 @@
 // The file of `oncebox exec --status-file`: who gave the exit code, the command or oncebox.
 
-import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { CommandFailure } from '../failures.ts'
+import { replaceFile } from '../whole-file.ts'
 
 export type ExecStatus = {
   /**
@@ -17,15 +18,10 @@ export type ExecStatus = {
 
 /** Replaces a regular file, and nothing else. Throws CommandFailure when that is not possible. */
 export function writeStatus(path: string, { outcome, exitCode, signal }: ExecStatus): void {
-  const fresh = `${path}.${process.pid}.new`
+  const status = { outcome, exit_code: exitCode, signal }
   try {
     if (isOther(path)) throw new Error('it is not a regular file')
-    rmSync(fresh, { force: true })
-    writeFileSync(fresh, `${JSON.stringify({ outcome, exit_code: exitCode, signal })}\n`, {
-      flag: 'wx',
-      mode: 0o600,
-    })
-    renameSync(fresh, path)
+    replaceFile(path, `${JSON.stringify(status)}\n`, { mode: 0o600 })
   } catch (cause) {
     throw new CommandFailure(`--status-file ${JSON.stringify(path)} cannot be written: ${reasonOf(cause)}.`)
   }

@@ -100,6 +100,7 @@ export function createConfirm(options: ConfirmationOptions): Confirm {
     const page = pageOfForm(guest.path)
     const title = say('confirm_title')
     const asking = provider?.signIn.canConfirm(guest.session) ? provider : null
+    const withPassword = takesPassword(guest)
     const cancel = <a href={guest.href(page.path)}>{say('cancel')}</a>
     const content = (
       <>
@@ -128,29 +129,25 @@ export function createConfirm(options: ConfirmationOptions): Confirm {
             <RepeatedFields guest={guest} form={form} />
           </PasskeyForm>
         )}
-        {takesPassword(guest) ? (
+        {withPassword || takesCodeAlone(guest) ? (
           <PostForm guest={guest} action={guest.path} look="narrow">
             <RepeatedFields guest={guest} form={form} />
-            <UserName guest={guest} />
-            <PasswordInput words={words} problem={passwordProblem} autofocus />
+            {withPassword && [
+              <UserName guest={guest} />,
+              <PasswordInput words={words} problem={passwordProblem} autofocus />,
+            ]}
             {guest.account.hasTwoFactor && (
-              <CodeInput words={words} problem={codeProblem} hint={codeHintOf(guest.account)} />
+              <CodeInput
+                words={words}
+                problem={codeProblem}
+                hint={codeHintOf(guest.account)}
+                attributes={{ autofocus: !withPassword }}
+              />
             )}
             <div class="actions">
               <Submit>{say('confirm_submit')}</Submit>
               {cancel}
             </div>
-          </PostForm>
-        ) : takesCodeAlone(guest) ? (
-          <PostForm guest={guest} action={guest.path} look="narrow">
-            <RepeatedFields guest={guest} form={form} />
-            <CodeInput
-              words={words}
-              problem={codeProblem}
-              hint={codeHintOf(guest.account)}
-              attributes={{ autofocus: true }}
-            />
-            <Submit>{say('confirm_submit')}</Submit>
           </PostForm>
         ) : (
           <>

@@ -10,10 +10,10 @@ import type { ProviderPageOptions } from './provider.tsx'
 import type { createSignInPages } from './sign-in.tsx'
 
 type HeaderPageOptions = Pick<ProviderPageOptions, 'answer' | 'onRefused'> &
-  Pick<ReturnType<typeof createSignInPages>, 'enter' | 'askCode'> & { headerSignIn: HeaderSignIn }
+  Pick<ReturnType<typeof createSignInPages>, 'proceed'> & { headerSignIn: HeaderSignIn }
 
 /** Makes the page that signs in the person whom the proxy names. */
-export function createSignInByHeader({ answer, onRefused, enter, askCode, headerSignIn }: HeaderPageOptions) {
+export function createSignInByHeader({ answer, onRefused, proceed, headerSignIn }: HeaderPageOptions) {
   return async (guest: Guest): Promise<Response> => {
     const { exchange, viewer, say } = guest
     const next = guest.query.get('next') ?? ''
@@ -21,9 +21,8 @@ export function createSignInByHeader({ answer, onRefused, enter, askCode, header
     try {
       const { headers } = exchange.request
       const result = await headerSignIn.signIn({ headers, visit: viewer.visit })
-      if (result.outcome === 'code_needed') return askCode(guest, { pending: result.pending, next })
-      if (result.outcome === 'signed_in') return enter(guest, result, next)
-      throw new ProviderError('account_disabled')
+      if (result.outcome === 'refused') throw new ProviderError('account_disabled')
+      return await proceed(guest, result, next)
     } catch (cause) {
       if (!(cause instanceof ProviderError)) throw cause
       onRefused({ reason: cause.reason, requestId: exchange.requestId })

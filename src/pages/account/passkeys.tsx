@@ -133,7 +133,7 @@ export function createPasskeyPages(options: PasskeyPageOptions & AccountParts) {
     const { say, viewer, words } = guest
     const name = passkeyNameOf(form.text('name')) || programOf(viewer.visit.userAgent, words)
     const added = await orRefused(guest, onRefused, () =>
-      passkeys.add(guest.session, { ...answerIn(guest, form), name: passkeyNameOf(name) }),
+      passkeys.add(guest.session, { ...answerIn(guest, form), name }),
     )
     if (added === 'too_many') return leadTo(guest, `${PAGES.account.href()}#passkeys`)
     if ('outcome' in added)

@@ -31,7 +31,7 @@ export type ProviderPageOptions = {
 
 type Options = Omit<ProviderPageOptions, 'provider'> & { provider: ShownProvider } & Pick<
     ReturnType<typeof createSignInPages>,
-    'enter' | 'askCode'
+    'proceed'
   >
 
 /** Longer paths are forgotten, because the cookie of a sign-in has to hold them. */
@@ -52,7 +52,7 @@ function explain(status: number, text: WordKey, reasons: readonly string[]) {
   return Object.fromEntries(reasons.map((reason) => [reason, { status, text }]))
 }
 
-export function createProviderPages({ answer, provider, onRefused, enter, askCode, passkeys }: Options) {
+export function createProviderPages({ answer, provider, onRefused, proceed, passkeys }: Options) {
   const { name, signIn } = provider
 
   /** Sends the browser to the provider. The address holds a ticket, or the page to show afterwards. */
@@ -83,9 +83,8 @@ export function createProviderPages({ answer, provider, onRefused, enter, askCod
   function lead(guest: Guest, result: ProviderOutcome): Response | Promise<Response> {
     switch (result.outcome) {
       case 'signed_in':
-        return enter(guest, result, result.next)
       case 'code_needed':
-        return askCode(guest, { pending: result.pending, next: result.next })
+        return proceed(guest, result, result.next)
       case 'password_needed':
         return askPassword(guest, result)
       case 'confirmation_code_needed':

@@ -113,14 +113,16 @@ export function createSignInPages(options: SignInPageOptions) {
     const { visit } = guest.viewer
     const result = await orTooMany(sessions.signIn({ email, password, visit }))
     if (result === 'too_many') return show(guest, { ...tooMany(guest), email, next })
-    switch (result.outcome) {
-      case 'signed_in':
-        return enter(guest, result, next)
-      case 'code_needed':
-        return askCode(guest, { pending: result.pending, next })
-      case 'refused':
-        return show(guest, { status: 422, notice: guest.say('sign_in_wrong'), email, next })
-    }
+    return result.outcome === 'refused'
+      ? show(guest, { status: 422, notice: guest.say('sign_in_wrong'), email, next })
+      : proceed(guest, result, next)
+  }
+
+  /** Enters, or asks for the code that the sign-in waits for. */
+  function proceed(guest: Guest, result: Exclude<SignIn, { outcome: 'refused' }>, next: string) {
+    return result.outcome === 'signed_in'
+      ? enter(guest, result, next)
+      : askCode(guest, { pending: result.pending, next })
   }
 
   type CodeForm = FormRefusal & { pending: string; next: string }
@@ -222,7 +224,7 @@ export function createSignInPages(options: SignInPageOptions) {
     })
   }
 
-  return { show, signIn, confirm, enter, askCode, enterAfter, showForgot, sendReset, signOut }
+  return { show, signIn, confirm, proceed, enter, askCode, enterAfter, showForgot, sendReset, signOut }
 }
 
 /** Whether `path` is a path of this server with its query. Prevents open redirects. */

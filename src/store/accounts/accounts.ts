@@ -83,9 +83,7 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
 
   async function findCredentials(email: string): Promise<Credentials | null> {
     const row = await findRow(email)
-    if (row === null) return null
-    const { passwordHash, totpSecret, totpStep } = row
-    return { account: presentAccount(row), passwordHash, totpSecret, totpStep }
+    return row && presentCredentials(row)
   }
 
   async function findById(id: number): Promise<Account | null> {
@@ -161,6 +159,12 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
     /** Removes the account, which must own no pushes any more, with its API tokens. */
     removeAccount: (id: number) => write(() => remove(id), DISOWNING),
   }
+}
+
+/** Returns what a sign-in needs of an account. */
+export function presentCredentials(row: AccountRow): Credentials {
+  const { passwordHash, totpSecret, totpStep } = row
+  return { account: presentAccount(row), passwordHash, totpSecret, totpStep }
 }
 
 /** The account without its credentials. */

@@ -9,7 +9,7 @@ import { spendNonce } from '../shared-state.ts'
 import { insertUnlessThere, locked, select, statement } from '../statements.ts'
 import { affected, all, first, has, type Parts, run, type Step } from '../steps.ts'
 import { accounts, identities, sessions } from '../tables.ts'
-import { insertAccount, lockAccount, presentAccount } from './accounts.ts'
+import { insertAccount, lockAccount, presentAccount, presentCredentials } from './accounts.ts'
 
 const FIND = select(identities, 'WHERE issuer = $1 AND subject = $2')
 const ACCOUNT = select(
@@ -33,9 +33,7 @@ type AccountOfOthers = { email: string; isAdmin: boolean; identity: Identity | n
 export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
   async function findCredentials({ issuer, subject }: Identity): Promise<Credentials | null> {
     const row = await read(() => first(ACCOUNT, issuer, subject))
-    if (row === null) return null
-    const { passwordHash, totpSecret, totpStep } = row
-    return { account: presentAccount(row), passwordHash, totpSecret, totpStep }
+    return row && presentCredentials(row)
   }
 
   function* add({ email, isAdmin, identity }: AccountOfOthers): Step<Account> {

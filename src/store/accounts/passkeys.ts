@@ -6,7 +6,7 @@ import { inactiveAccount } from '../refusals.ts'
 import { insertUnlessThere, locked, type RowOf, select, statement } from '../statements.ts'
 import { affected, all, first, type Parts, run, type Step } from '../steps.ts'
 import { accounts, passkeys } from '../tables.ts'
-import { lockAccount, presentAccount } from './accounts.ts'
+import { lockAccount, presentAccount, presentCredentials } from './accounts.ts'
 import { requireSession } from './sessions.ts'
 import { addRecoveryCodes, removeRecoveryCodes } from './two-factor.ts'
 
@@ -75,9 +75,7 @@ export function createPasskeys({ steps: { read, write }, now }: Pick<Parts, 'ste
       const row = yield* first(FIND, credentialId)
       const account = row && (yield* first(ACCOUNT, row.accountId))
       if (row === null || account === null) return null
-      const { passwordHash, totpSecret, totpStep } = account
-      const owner = { account: presentAccount(account), passwordHash, totpSecret, totpStep }
-      return { ...present(row), publicKey: row.publicKey, owner }
+      return { ...present(row), publicKey: row.publicKey, owner: presentCredentials(account) }
     })
   }
 
