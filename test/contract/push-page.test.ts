@@ -52,6 +52,15 @@ describe('the state at the top of the page is', () => {
   })
 })
 
+test('the page says once how often the link was opened', async () => {
+  const push = await create({ expire_after_views: 5 })
+  expect(textsIn(await pageOf(push), '.standing .numbers')).toEqual(['0 of 5'])
+  await api.retrieve(push.url_token)
+  const text = await pageOf(push)
+  expect(text.split('Opened 1 of 5 times')).toHaveLength(2)
+  expect(text).not.toContain('1 of 5<')
+})
+
 test('the page lists the log newest first across pages, the API oldest first', async () => {
   const push = await create({ expire_after_views: 100 })
   for (let n = 1; n <= 60; n += 1)
@@ -130,6 +139,8 @@ describe('the edit form', () => {
     expect(offered.length).toBeGreaterThan(3)
     expect(offered.filter((length) => length >= 2 * DAY)).toEqual([])
     expect(elementsIn(text, '#edit[open]')).toHaveLength(1)
+    expect(elementsIn(text, '.standing, .log')).toEqual([])
+    expect(text).toContain(`href="/pushes/${push.url_token}">Cancel`)
   })
 
   test('is shown again with what was typed, and the problem beside its field', async () => {

@@ -229,7 +229,10 @@ needs('chromium').describe('in a browser', () => {
   test('an account uses its own message template', async () => {
     const page = await it.openAsMember(SCRIPTED, open)
     await page.goto(`${it.server.url}/account/message`)
-    await page.fill('#message', 'Hi! {link}\n({views}, until {expires})')
+    await page.fill('#message', 'Hi! \n({views}, until {expires})')
+    await page.evaluate("document.getElementById('message').setSelectionRange(4, 4)")
+    await page.getByRole('button', { name: '{link}' }).click()
+    expect(await page.inputValue('#message')).toBe('Hi! {link}\n({views}, until {expires})')
     expect(await page.textContent('[data-previews]')).toMatch(/^Hi! http\S+\n\(5 times, until .*UTC\)$/)
     await press(page)
     await page.waitForSelector('.notice.good')

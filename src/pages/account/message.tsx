@@ -82,19 +82,32 @@ function usesOf({ href, say }: Member, shown: MessageUse) {
 
 type TemplateProps = { guest: Member; field: ReturnType<FieldOf>; use: MessageUse }
 
+/** A script shows the buttons, which insert a placeholder at the caret. */
 function TemplateForm({ guest, field, use }: TemplateProps) {
   const { say } = guest
+  // Every other part is a placeholder in braces.
+  const hint = say(use === 'ask' ? 'message_places_ask' : 'message_places').split(/(\{[a-z]+\})/)
   return (
     <PostForm guest={guest} action={PAGES.keepMessage.href()} hidden={{ for: use }}>
       <TextArea
         {...field}
         label={say('message_field')}
-        hint={say(use === 'ask' ? 'message_places_ask' : 'message_places')}
+        hint={hint.map((part, at) => (at % 2 === 0 ? part : <code>{part}</code>))}
         attributes={{
           ...{ rows: 8, required: true, maxlength: maxLengthOf(MAX_MESSAGE_CHARACTERS) },
           autocomplete: 'off',
         }}
       />
+      <p class="picks" hidden data-inserts={field.id}>
+        {hint.map(
+          (part, at) =>
+            at % 2 === 1 && (
+              <button type="button" class="quiet">
+                <code>{part}</code>
+              </button>
+            ),
+        )}
+      </p>
       <Submit>{say('message_save')}</Submit>
     </PostForm>
   )

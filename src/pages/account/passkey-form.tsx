@@ -62,7 +62,8 @@ export function PasskeyCard({ guest, passkeys: { party, hasRoom }, listed }: Pas
       {party === null ? (
         <p>{withFlag(say('passkeys_unavailable'), '--base-url')}</p>
       ) : (
-        <p>{say('passkeys_lead', { host: party.id })}</p>
+        // The page that adds one says it again.
+        listed.length === 0 && <p>{say('passkeys_lead', { host: party.id })}</p>
       )}
       {listed.length > 0 && (
         <ul class="rows">

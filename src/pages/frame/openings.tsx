@@ -14,8 +14,8 @@ type DotsProps = {
   words: Words
   n: number
   filled: number
-  /** The text for screen readers. */
-  sentence: string
+  /** The text for screen readers; null where the title above says it, and the numbers with it. */
+  sentence: string | null
   /** Whether the first empty dot is the viewer's own. */
   isNextOwn?: boolean
 }
@@ -33,29 +33,42 @@ export function Dots({ words, n, filled, sentence, isNextOwn = false }: DotsProp
           ))}
         </span>
       )}
-      <span class="visually-hidden">{sentence}</span>
-      <span class="numbers" aria-hidden="true">
-        {words.say('openings', { opened: isNextOwn ? filled + 1 : filled, n })}
-      </span>
+      {sentence !== null && (
+        <>
+          <span class="visually-hidden">{sentence}</span>
+          <span class="numbers" aria-hidden="true">
+            {words.say('openings', { opened: isNextOwn ? filled + 1 : filled, n })}
+          </span>
+        </>
+      )}
     </>
   )
 }
 
-type OpeningsProps = { push: Push; words: Words; now: number }
+type OpeningsProps = {
+  push: Push
+  words: Words
+  now: number
+  /** The state above it. What it says is not said again. */
+  title?: Children
+}
 
 /** The openings of a push, the last one, and how long its link still works. */
-export function Openings({ push, words, now }: OpeningsProps) {
+export function Openings({ push, words, now, title }: OpeningsProps) {
   const { views, expireAfterViews: n, lastViewedAt } = push
   const seen = { words, now }
-  const facts = [
-    lastViewedAt > 0 && sayWhen('openings_last', lastViewedAt, seen),
-    views === 0 && !isExpired(push, now) && words.say('row_waiting'),
-    endOf(push, seen),
-  ]
+  const sentence = sayOpenings(push, words)
+  const isUntitled = title === undefined
   return (
     <span class="openings">
-      <Dots words={words} n={n} filled={views} sentence={sayOpenings(push, words)} />
-      {facts.map((fact) => fact && <span class="fact">{fact}</span>)}
+      <Dots words={words} n={n} filled={views} sentence={sentence === title ? null : sentence} />
+      {lastViewedAt > 0 && <span class="fact">{sayWhen('openings_last', lastViewedAt, seen)}</span>}
+      {isUntitled && views === 0 && !isExpired(push, now) && (
+        <span class="fact unopened">{words.say('row_waiting')}</span>
+      )}
+      {(isUntitled || !(isExpired(push, now) || isLocked(push))) && (
+        <span class="fact">{endOf(push, seen)}</span>
+      )}
     </span>
   )
 }

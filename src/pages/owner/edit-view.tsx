@@ -17,18 +17,26 @@ import { PostForm, Submit } from '../frame/post-form.tsx'
 import { NameInput, NoteInput } from '../frame/push-fields.tsx'
 import { lifetimeText } from '../share/create/expiry-chips.ts'
 
-type Props = { guest: Member; owned: LabelledPush; isLive: boolean; refused: RefusedForm | null; now: number }
+type Props = {
+  guest: Member
+  owned: LabelledPush
+  isLive: boolean
+  refused: RefusedForm | null
+  isEditing: boolean
+  now: number
+}
 
 type PartProps = Props & { texts: Record<string, string>; field: FieldOf }
 
+/** Folded on the page of its push; open on a page of its own. */
 export function EditForm(props: Props) {
-  const { guest, owned, isLive, refused } = props
+  const { guest, owned, isLive, refused, isEditing } = props
   const { words, say } = guest
   const { name, note, push } = owned
   const { texts, field } = readFields(refused, words, { name, note, views: String(push.expireAfterViews) })
   const parts = { ...props, texts, field }
   return (
-    <details id="edit" class="unprinted" open={refused !== null || guest.query.has('edit')}>
+    <details id="edit" class="unprinted" open={isEditing}>
       <summary>{say('push_edit')}</summary>
       <PostForm guest={guest} action={PAGES.editPush.href({ url_token: owned.urlToken })}>
         {refused && (
@@ -40,8 +48,13 @@ export function EditForm(props: Props) {
         <NameInput words={words} {...field('name')} />
         <NoteInput words={words} {...field('note')} />
         {isLive && <Limits {...parts} />}
-        <Submit look={isLive ? 'quiet' : 'primary'}>{say('edit_submit')}</Submit>
+        <Submit look={isLive && !isEditing ? 'quiet' : 'primary'}>{say('edit_submit')}</Submit>
       </PostForm>
+      {isEditing && (
+        <p>
+          <a href={guest.href(PAGES.push.href({ url_token: owned.urlToken }))}>{say('cancel')}</a>
+        </p>
+      )}
     </details>
   )
 }

@@ -89,11 +89,13 @@ export function createPushPages(options: PushPageOptions) {
     const entries = await listNewest(owned.log, pageNumber)
     const time = now()
     const isLive = !isExpired(owned.push, time)
-    const content = <PushView {...{ guest, owned, isLive, entries, pageNumber, refused, read }} now={time} />
+    const isEditing = refused !== null || guest.query.has('edit')
+    const facts = { guest, owned, isLive, entries, pageNumber, refused, isEditing, read }
+    const content = <PushView {...facts} now={time} />
     const title = nameForOwner(owned, guest.words)
     const status = refused === null ? 200 : 422
     const script = read === null ? {} : { script: 'receive' as const, languageSwitch: false }
-    return answer(content, { guest, title, status, width: 'wide', ...script })
+    return answer(content, { guest, title, status, width: isEditing ? 'narrow' : 'wide', ...script })
   }
 
   /** Redirects back to the page of the push. Idempotent. */

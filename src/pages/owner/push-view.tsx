@@ -36,14 +36,15 @@ type Props = {
   entries: AuditEntry[]
   pageNumber: number
   refused: RefusedForm | null
+  /** Whether the page is only the form that edits the push. */
+  isEditing: boolean
   /** The content of an answer that is being read. */
   read: ReadContent | null
   now: number
 }
 
 export function PushView(props: Props) {
-  const { guest, owned, isLive, entries, pageNumber, refused, now } = props
-  const { push, note, log, urlToken } = owned
+  const { guest, owned, isEditing } = props
   return (
     <>
       <p>
@@ -52,6 +53,16 @@ export function PushView(props: Props) {
       <h1>
         <bdi>{nameForOwner(owned, guest.words)}</bdi>
       </h1>
+      {isEditing ? <EditForm {...props} /> : <WholePush {...props} />}
+    </>
+  )
+}
+
+function WholePush(props: Props) {
+  const { guest, owned, isLive, entries, pageNumber } = props
+  const { push, note, log, urlToken } = owned
+  return (
+    <>
       {note !== '' && (
         <p class="note">
           <bdi>{note}</bdi>
@@ -77,7 +88,7 @@ export function PushView(props: Props) {
         </p>
       )}
       <Log {...{ guest, push, entries, log, pageNumber, urlToken }} isReceived={owned.request !== null} />
-      <EditForm guest={guest} owned={owned} isLive={isLive} refused={refused} now={now} />
+      <EditForm {...props} />
       {(isLive || owned.hasGrants) && <ExpireForm {...{ guest, urlToken }} ends={endsOf(owned, isLive)} />}
     </>
   )
@@ -117,7 +128,7 @@ function State({ guest, owned, isLive, read, now }: Props) {
       {isReceived && read === null && <ReadForm {...{ guest, owned, isLive }} />}
       {!isReceived && (
         <p>
-          <Openings push={push} words={words} now={now} />
+          <Openings push={push} words={words} now={now} title={text} />
         </p>
       )}
       <Facts

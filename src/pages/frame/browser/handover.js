@@ -36,6 +36,19 @@ for (const preview of document.querySelectorAll('[data-previews]')) {
   })
 }
 
+// On the same page: inserts a placeholder at the caret.
+for (const places of document.querySelectorAll('[data-inserts]')) {
+  const message = document.getElementById(places.dataset.inserts)
+  places.hidden = false
+  places.addEventListener('click', ({ target }) => {
+    const place = target.closest('button')
+    if (place === null) return
+    message.setRangeText(place.textContent, message.selectionStart, message.selectionEnd, 'end')
+    message.dispatchEvent(new Event('input'))
+    message.focus()
+  })
+}
+
 // If this tab has just created the push: offers to copy its passphrase, until the page is left.
 const passphrase = takePassphrase()
 const kept = document.querySelector('[data-kept]')
