@@ -491,6 +491,7 @@ interface EnglishTexts {
   "two_factor_on": "On. {n} recovery codes are left."
   "two_factor_turn_on": "Turn on"
   "two_factor_turn_off": "Turn off"
+  "two_factor_add": "Add an authenticator app"
   "two_factor_setup": "Set up a second factor"
   "two_factor_scan": "Scan this with your authenticator app."
   "two_factor_qr": "QR code for your authenticator app"

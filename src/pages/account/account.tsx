@@ -169,6 +169,8 @@ type TwoFactorProps = { guest: Member; state: AccountPageState; left: number; as
 function TwoFactorSection({ guest, state, left, asksCode }: TwoFactorProps) {
   const { words, say, account } = guest
   const problem = state.wrongPassword === 'twofactor' ? say('password_wrong') : undefined
+  // By passkeys alone, unless there is an authenticator app.
+  const isOn = account.passkeys > 0
   return (
     <Card id="two-factor" title={say('two_factor_title')}>
       {account.hasAuthenticator ? (
@@ -181,9 +183,9 @@ function TwoFactorSection({ guest, state, left, asksCode }: TwoFactorProps) {
         </PostForm>
       ) : (
         <>
-          <p>{account.passkeys > 0 ? say('passkeys_are_factor', { n: left }) : say('two_factor_off')}</p>
-          <a class="button" href={guest.href(PAGES.twoFactor.href())}>
-            {say('two_factor_turn_on')}
+          <p>{isOn ? say('passkeys_are_factor', { n: left }) : say('two_factor_off')}</p>
+          <a class={isOn ? 'button quiet' : 'button'} href={guest.href(PAGES.twoFactor.href())}>
+            {say(isOn ? 'two_factor_add' : 'two_factor_turn_on')}
           </a>
         </>
       )}
