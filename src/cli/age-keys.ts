@@ -47,14 +47,13 @@ export async function readAgeKeys({ linkKey, files = [] }: KeySources) {
 
   async function openTo(sealed: string, path: string): Promise<DecryptedFile> {
     await using file = await createOwnFile(path)
-    const opened = await openStream(sealed, (bytes) => file.writeFile(bytes))
+    const opened = await openStream(Bun.file(sealed), (bytes) => file.writeFile(bytes))
     await file.sync()
     return opened
   }
 
-  function openStream(sealed: string, write: (bytes: Uint8Array) => Promise<void>): Promise<DecryptedFile> {
-    const file = Bun.file(sealed)
-    return openFile(file.stream(), { identities, maxBytes: roomFor(file.size), write })
+  function openStream(sealed: Blob, write: (bytes: Uint8Array) => Promise<void> | void) {
+    return openFile(sealed.stream(), { identities, maxBytes: roomFor(sealed.size), write })
   }
 
   return {
@@ -68,8 +67,8 @@ export async function readAgeKeys({ linkKey, files = [] }: KeySources) {
     /** Opens a saved file into a new one. Throws ClientFailure unless a key opens it whole. */
     openFile: ({ name, from, to }: { name: string; from: string; to: string }): Promise<DecryptedFile> =>
       openTo(from, to).catch(explain(name)),
-    /** Opens a saved file and writes it piece by piece. Throws ClientFailure unless a key opens it whole. */
-    pourFile: (name: string, from: string, write: (bytes: Uint8Array) => Promise<void>) =>
+    /** Opens a file and writes it piece by piece. Throws ClientFailure unless a key opens it whole. */
+    pourFile: (name: string, from: Blob, write: (bytes: Uint8Array) => Promise<void> | void) =>
       openStream(from, write).catch(explain(name)),
   }
 }

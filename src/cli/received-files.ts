@@ -160,7 +160,8 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
     try {
       await fetch(file, { path: file.filename, part })
       if (keys === null) for await (const bytes of Bun.file(part).stream()) await shell.writeBytes(bytes)
-      else notePosition(await keys.pourFile(file.filename, part, shell.writeBytes), file.filename, 1)
+      else
+        notePosition(await keys.pourFile(file.filename, Bun.file(part), shell.writeBytes), file.filename, 1)
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
@@ -171,7 +172,7 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
   async function openSaved(paths: readonly string[], { openFile, pourFile }: AgeKeys): Promise<void> {
     const [first = '', ...others] = paths
     if (isPoured && others.length === 0) {
-      await pourFile(basename(first), first, shell.writeBytes)
+      await pourFile(basename(first), Bun.file(first), shell.writeBytes)
       return
     }
     const folder = folderFor(others.length > 0)

@@ -13,7 +13,7 @@ export type ReadLimits = { server: string; maxBytes: number; watch: Pick<Watch, 
 export async function readBody(
   response: Response,
   { server, maxBytes, watch }: ReadLimits,
-): Promise<Uint8Array> {
+): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () => new ClientFailure('failed', `${server} answered with more than ${maxBytes} bytes.`)
   if (Number(response.headers.get('content-length') ?? 0) > maxBytes) {
     await response.body?.cancel()

@@ -15,7 +15,7 @@ import {
   type RemoteRequest,
 } from './answers.ts'
 import { createDial, type DialOptions } from './dial.ts'
-import { createDownloadPart } from './download.ts'
+import { createDownloadBytes, createDownloadPart } from './download.ts'
 import { ClientFailure, LostAnswer } from './failure.ts'
 import { acceptLink } from './link.ts'
 import { checkLink, findAddresses } from './network-zones.ts'
@@ -86,11 +86,12 @@ export function createClient(options: PushClientOptions) {
   const dial = createDial(options)
   const ask = createAsk({ ...options, dial })
   const get = async (path: string, call?: Call) => expectStatus(200, await ask(path, call))
-  const downloadPart = createDownloadPart({
-    dial,
-    patienceMs,
-    checkLink: (url) => checkLink(url, { server, findAddresses, hasProxy }),
-  })
+  const downloading = {
+    ...{ dial, patienceMs },
+    checkLink: (url: string) => checkLink(url, { server, findAddresses, hasProxy }),
+  }
+  const downloadPart = createDownloadPart(downloading)
+  const downloadBytes = createDownloadBytes(downloading)
 
   /** Throws ClientFailure when the server does not offer this API. */
   async function version(): Promise<ServerVersion> {
@@ -266,7 +267,8 @@ export function createClient(options: PushClientOptions) {
   }
 
   return {
-    ...{ version, create, linkOf, check, retrieve, expire, edit, audit, list, downloadPart },
+    ...{ version, create, linkOf, check, retrieve, expire, edit, audit, list },
+    ...{ downloadPart, downloadBytes },
     ...{ createRequest, listRequests, findRequest, closeRequest, findAsked, answer, listEvents },
   }
 }

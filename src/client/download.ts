@@ -53,6 +53,36 @@ export function createDownloadPart({ dial, patienceMs, checkLink }: DownloaderOp
   }
 }
 
+/** Programs get a file as a whole, so it is bounded by what a machine has as memory. */
+const MAX_HELD_BYTES = 1024 * 1024 * 1024
+
+/** Downloads a file into memory, with retries from its beginning. */
+export function createDownloadBytes({ dial, patienceMs, checkLink }: DownloaderOptions) {
+  async function fetchWhole({ url, size }: Omit<FileDownload, 'part'>, address: string | undefined) {
+    using watch = createWatch(patienceMs)
+    const response = await dial(url, { headers: {}, signal: watch.signal, address })
+    if (response.status !== 200) throw await refusal(response, { url, watch })
+    const maxBytes = Math.min(size ?? MAX_UNANNOUNCED_BYTES, MAX_HELD_BYTES)
+    const bytes = await readBody(response, { server: new URL(url).origin, maxBytes, watch })
+    if (size === null || bytes.length === size) return bytes
+    throw new ClientFailure('unavailable', `${bytes.length} of ${size} bytes arrived.`)
+  }
+
+  return async (file: Omit<FileDownload, 'part'>) => {
+    if (authorityOf(file.url) === null) throw new UntrueAnswer('The server sent no link for a file.')
+    const addresses = await checkLink(file.url)
+    for (let futile = 1; ; futile += 1) {
+      try {
+        return await fetchWhole(file, addresses[futile % Math.max(1, addresses.length)])
+      } catch (cause) {
+        const isPassing = cause instanceof ClientFailure && cause.kind === 'unavailable'
+        if (!isPassing || futile >= MAX_FUTILE_TRIES) throw cause
+        await Bun.sleep(FIRST_PAUSE_MS * 2 ** (futile - 1))
+      }
+    }
+  }
+}
+
 /** A file that repeatedly breaks off at the same byte is most likely damaged on the server. */
 function endless(cause: ClientFailure, from: number): ClientFailure {
   if (from === 0) return cause

@@ -26,7 +26,7 @@ export function createCodes({ finder, store }: CodeOptions) {
     const found = await finder.getSealedPush(urlToken, viewer.visit)
     const code = read(found)
     if (code === null || isOwner(found.push, viewer.account)) return null
-    const digits = given.normalize('NFKC').trim()
+    const digits = latinDigits(given.normalize('NFKC').trim())
     if (digits === '') return { problem: 'missing' }
     const isRight = digits === code
     const lockedFor = await store.pushes.tryCode({ id: found.push.id, visit: viewer.visit, isRight })
@@ -35,4 +35,15 @@ export function createCodes({ finder, store }: CodeOptions) {
   }
 
   return { findCode, checkCode }
+}
+
+/** The first digits of the scripts in whose languages Oncebox speaks: Arabic, Persian and Urdu, Hindi, Thai. */
+const ZEROS = [0x0660, 0x06f0, 0x0966, 0x0e50]
+
+/** Returns the text with digits from keyboards of other scripts as 0 to 9. */
+function latinDigits(text: string): string {
+  return text.replace(/\p{Nd}/gu, (digit) => {
+    const value = ZEROS.map((zero) => (digit.codePointAt(0) ?? 0) - zero).find((n) => n >= 0 && n <= 9)
+    return value === undefined ? digit : String(value)
+  })
 }

@@ -69,6 +69,18 @@ describe('a push with a code', () => {
     expect((await (await server.fetch(`${PUSHES}/${made.url_token}`)).json()).payload).toBe('sesame')
   })
 
+  test.each([
+    ['Arabic', 0x0660],
+    ['Persian', 0x06f0],
+    ['Hindi', 0x0966],
+    ['Thai', 0x0e50],
+    ['full-width', 0xff10],
+  ])('opens with its code in %s digits', async (_script, zero) => {
+    const made = await make()
+    const code = made.code.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)))
+    expect((await press(made, { code })).text).toContain('sesame')
+  })
+
   test('spends nothing for a wrong or missing code, and audits the wrong one', async () => {
     const made = await make()
     const missing = await press(made, { code: '' })

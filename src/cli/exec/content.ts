@@ -1,22 +1,18 @@
 // Opens one push for a program: its text, or its only file, in memory.
 
 import { isUtf8 } from 'node:buffer'
-import { readFileSync, rmSync } from 'node:fs'
 import type { PushClient } from '../../client/client.ts'
 import { ClientFailure } from '../../client/failure.ts'
 import { isSealedText } from '../../domain/age-recipient.ts'
 import { type AgeKeys, requireAll, requirePosition } from '../age-keys.ts'
 import { CommandFailure } from '../failures.ts'
-import type { MemoryFolder } from './memory-folder.ts'
 
 export type Opening = {
-  client: Pick<PushClient, 'retrieve' | 'downloadPart'>
+  client: Pick<PushClient, 'retrieve' | 'downloadBytes'>
   urlToken: string
   passphrase: string | null
   /** The key in its link; null without one. */
   keys: AgeKeys | null
-  /** Where a file is downloaded to. */
-  folder: Pick<MemoryFolder, 'path'>
   /** Called once the view is spent. */
   onSpent: () => void
 }
@@ -30,7 +26,6 @@ export async function openContent({
   urlToken,
   passphrase,
   keys,
-  folder,
   onSpent,
 }: Opening): Promise<Uint8Array> {
   const retrieved = await client.retrieve(urlToken, passphrase)
@@ -48,20 +43,13 @@ export async function openContent({
     throw new CommandFailure(
       `It holds ${file === undefined ? 'nothing' : 'several files'}, where one text or file is needed.`,
     )
-  const part = folder.path('download.part')
-  const opened = folder.path('download.open')
-  try {
-    await client.downloadPart({ ...file, part }, { onProgress: () => undefined, onRetry: () => undefined })
-    if (keys !== null) {
-      const found = await keys.openFile({ name: file.filename, from: part, to: opened })
-      requirePosition(found, file.filename, 1)
-      requireAll([found.position], { files: 1 })
-    }
-    return readFileSync(keys === null ? part : opened)
-  } finally {
-    rmSync(part, { force: true })
-    rmSync(opened, { force: true })
-  }
+  const bytes = await client.downloadBytes(file)
+  if (keys === null) return bytes
+  const pieces: Uint8Array[] = []
+  const opened = await keys.pourFile(file.filename, new Blob([bytes]), (piece) => void pieces.push(piece))
+  requirePosition(opened, file.filename, 1)
+  requireAll([opened.position], { files: 1 })
+  return Buffer.concat(pieces)
 }
 
 /** Whether a variable can hold the secret. A zero byte would end it, and Bun's refusal would repeat it. */

@@ -61,7 +61,7 @@ async function checkOpenAndRun(given: ExecInput, note: (line: string) => void): 
   const targets = [...flags.env, ...input, ...flags.file]
   const links = await checkLinks(targets, flags.passphraseEnv, given)
   note(`Checked: ${targets.map(nameOf).join(', ')}.`)
-  const secrets = await openLinks(links, folder)
+  const secrets = await openLinks(links)
   note('Opened all.')
   const env = programEnvironment(shell.os.env, {
     without: [...flags.passphraseEnv.map(({ variable }) => variable), ...targets.flatMap(variablesOf)],

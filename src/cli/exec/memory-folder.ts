@@ -9,10 +9,7 @@ import { CommandFailure } from '../failures.ts'
 
 export type MemoryFolder = ReturnType<typeof createMemoryFolder>
 
-/**
- * Creates no folder before the first `path`. Throws CommandFailure at once if there is no place in memory,
- * unless the disk is allowed.
- */
+/** Creates no folder before the first `write`. */
 export function createMemoryFolder({ env }: OperatingSystem, { allowDisk }: { allowDisk: boolean }) {
   const parent = [env.XDG_RUNTIME_DIR ?? '', '/dev/shm'].find(isUsable) ?? (allowDisk ? tmpdir() : null)
   let folder: string | null = null
@@ -31,8 +28,6 @@ export function createMemoryFolder({ env }: OperatingSystem, { allowDisk }: { al
     require: (): void => {
       if (parent === null) throw noMemory()
     },
-    /** Returns a path in the folder. */
-    path: (name: string): string => join(open(), name),
     /** Writes a file that only this user can read. Returns its path. */
     write: (name: string, bytes: Uint8Array): string => {
       const path = join(open(), name)

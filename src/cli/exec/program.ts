@@ -94,6 +94,10 @@ export async function runProgram({ path, argv, env, input, shell }: Run): Promis
       : { exitCode: 128 + os.signals[signal], signal }
   } catch (cause) {
     // The message of such an error may repeat an environment variable.
+    if (codeOf(cause) === 'E2BIG')
+      throw new CommandFailure(
+        'A secret is too long for a variable: use --stdin or --file. The views are spent; the command was not run.',
+      )
     if (codeOf(cause) === 'ENOENT') throw new ProgramFailure(NOT_FOUND, name)
     if (['EACCES', 'EPERM', 'ENOEXEC'].includes(codeOf(cause))) throw new ProgramFailure(NOT_EXECUTABLE, name)
     throw cause

@@ -7,7 +7,6 @@ import { findUnopened } from '../commands/get.ts'
 import { CommandFailure } from '../failures.ts'
 import { type CallInput, loginNeeded, openCall, type ServerCall } from '../server-command.ts'
 import { canBeVariable, openContent } from './content.ts'
-import type { MemoryFolder } from './memory-folder.ts'
 import type { PassphraseVariable, Source, Target } from './targets.ts'
 
 /** A link that one or more targets name, with the push that it leads to. */
@@ -141,7 +140,7 @@ async function checkPush(client: ServerCall['client'], urlToken: string, passphr
  * Opens the links, those with a passphrase first, because a wrong one spends no view. Throws SourceFailure,
  * which names what was spent.
  */
-export async function openLinks(links: readonly CheckedLink[], folder: MemoryFolder) {
+export async function openLinks(links: readonly CheckedLink[]) {
   const spent: string[] = []
   const secrets = new Map<Target, Uint8Array>()
   for (const link of links.toSorted(
@@ -150,7 +149,7 @@ export async function openLinks(links: readonly CheckedLink[], folder: MemoryFol
     const { targets, client, urlToken, passphrase, keys } = link
     const onSpent = () => spent.push(namesOf(targets))
     try {
-      const bytes = await openContent({ client, urlToken, passphrase, keys, folder, onSpent })
+      const bytes = await openContent({ client, urlToken, passphrase, keys, onSpent })
       for (const target of targets) secrets.set(target, checkBytes(target, bytes))
     } catch (cause) {
       if (cause instanceof LostAnswer && !spent.includes(namesOf(targets)))

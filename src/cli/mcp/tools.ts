@@ -11,7 +11,6 @@ import { findUnopened } from '../commands/get.ts'
 import { openClipboard } from '../desktop/clipboard.ts'
 import { notify } from '../desktop/notification.ts'
 import { canBeVariable, openContent } from '../exec/content.ts'
-import { createMemoryFolder } from '../exec/memory-folder.ts'
 import { findProgram } from '../exec/program.ts'
 import { CommandFailure } from '../failures.ts'
 import type { Shell } from '../shell.ts'
@@ -147,8 +146,7 @@ export function createTools({
       isSpent = true
     }
     try {
-      using folder = createMemoryFolder(shell.os, { allowDisk: false })
-      const secret = await openContent({ client, urlToken, passphrase: null, keys, folder, onSpent })
+      const secret = await openContent({ client, urlToken, passphrase: null, keys, onSpent })
       requireUsable(secret, recipe)
       return await runRecipe({ recipe, path, secret, tokens: [linked.urlToken, urlToken], shell })
     } catch (cause) {

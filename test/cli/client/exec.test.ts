@@ -99,6 +99,24 @@ describe('the command', () => {
     expect([code, said]).toEqual([125, expect.stringContaining('no variable can hold it')])
   })
 
+  test('gets a file on standard input without a copy of it on the way', async () => {
+    writeFileSync(path('key.bin'), 'a file')
+    for (const flags of [[], ['--end-to-end']]) {
+      const LINK = await push(signedIn(), '--file', path('key.bin'), ...flags)
+      const env = { LINK, XDG_RUNTIME_DIR: path('') }
+      expect((await exec(['--stdin', '@env:LINK'], `cat; ls "${path('')}"`, env)).out).toBe(
+        'a filekey.bin\nout\n',
+      )
+    }
+  })
+
+  test('is not run with a secret that is too long for a variable', async () => {
+    const LINK = await create('x'.repeat(200_000))
+    const { code, out, said } = await exec(['--env', 'X=@env:LINK'], 'true', { LINK })
+    expect([code, out]).toEqual([125, null])
+    expect(said).toContain('too long for a variable')
+  })
+
   test('gets the oldest unopened answer to a request', async () => {
     const asked = signedIn()
     await asked.run('request', '--answers', '3')
