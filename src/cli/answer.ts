@@ -1,7 +1,7 @@
 // Answers a request: sends somebody what they ask for, encrypted if the request has a key.
 
 import type { PushClient } from '../client/client.ts'
-import { ClientFailure } from '../client/failure.ts'
+import { ClientFailure, RefusedFields } from '../client/failure.ts'
 import { printableLine } from '../text/printable.ts'
 import { unopened } from './age-keys.ts'
 import { askSecret } from './ask.ts'
@@ -33,7 +33,10 @@ export async function sendAnswer({ client, shell, flags, operands, ...call }: An
   using sealer = recipient === null ? null : await createSealer([recipient], shell)
   const push = { fields: { payload }, files: uploads, shell }
   const sealed = sealer === null ? push : await sealPush(sealer, push, file)
-  const answer: PushClient['create'] = (ready) => client.answer(urlToken, { ...ready, passphrase })
+  const answer: PushClient['create'] = (ready) =>
+    client.answer(urlToken, { ...ready, passphrase }).catch((cause) => {
+      throw cause instanceof RefusedFields && 'end_to_end' in cause.fields ? onlyInBrowser(server) : cause
+    })
   const sent = await send(answer, sealed).catch((cause) => {
     throw isSignedIn || !isTokenMissing(cause) ? cause : onlyAfterLogin(server)
   })
@@ -49,6 +52,14 @@ function isTokenMissing(cause: unknown): boolean {
 function onlyAfterLogin(server: string): ClientFailure {
   const login = `"oncebox login ${server}"`
   return new ClientFailure('refused', `This server needs ${login} for this command. Its page needs no login.`)
+}
+
+/** The failure at a server with --end-to-end off, which takes nothing that it could not read. */
+function onlyInBrowser(server: string): ClientFailure {
+  return new ClientFailure(
+    'failed',
+    `${server} takes no answer that is encrypted before it arrives. Its page does without: the server encrypts there.`,
+  )
 }
 
 async function askPassphrase({ isTerminal, askHidden }: Shell): Promise<string> {

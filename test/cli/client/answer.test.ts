@@ -235,6 +235,16 @@ describe('a server', () => {
     expect(err).toContain('The answer may have arrived anyway.')
   })
 
+  test('that takes nothing encrypted refers to its page', async () => {
+    const end_to_end = ['is not offered by this server']
+    const { link } = serve({ recipient: key.recipient }, () =>
+      Response.json({ error: 'no', end_to_end }, { status: 422 }),
+    )
+    const { code, err } = await answer(link, 'text')
+    expect(code).toBe(1)
+    expect(err).toContain('takes no answer that is encrypted before it arrives. Its page does without')
+  })
+
   test('of another link gets no token', async () => {
     const { link, sent } = serve({})
     const trial = signedIn({ input: 'secret' })
