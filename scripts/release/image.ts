@@ -30,8 +30,8 @@ export type ImageContent = {
 }
 
 /**
- * Returns the archive: the same bytes for the same contents. Several contents, one for each processor, become
- * one image with an index, and so one name in a registry.
+ * Returns the archive: the same bytes for the same contents. With several contents, one for each processor,
+ * it is one image with an index, and so one name in a registry.
  */
 export async function imageOf(contents: readonly ImageContent[]): Promise<Uint8Array<ArrayBuffer>> {
   const images: Image[] = []

@@ -8,7 +8,10 @@ import { MAINTAINER } from './package-files.ts'
 
 export type OpenPgpSigner = ReturnType<typeof createOpenPgpSigner>
 
-/** A time is part of the fingerprint, and a key of minisign has none: 2020-01-01, before every release. */
+/**
+ * The creation time is part of the fingerprint. A minisign key has none, so this is a fixed date before every
+ * release.
+ */
 const KEY_TIME = 1_577_836_800
 const ED25519 = Buffer.from('092b06010401da470f01', 'hex')
 const [EDDSA, SHA512] = [22, 10]

@@ -17,7 +17,7 @@ export type Package = {
   /** The path of the executable. */
   binary: string
   output: string
-  /** The time of everything in it, in seconds. */
+  /** The modification time of every file in the package, in seconds. */
   time: number
 }
 
@@ -71,7 +71,7 @@ export function placeFile(root: string, { path, bytes, mode = 0o644 }: Installed
   utimesSync(target, time, time)
 }
 
-/** Runs a packager at the time of the release. Throws what it complained about when it fails. */
+/** Runs a packager at the time of the release. Throws its error output when it fails. */
 export async function runPackager(
   command: readonly string[],
   { time, home }: { time: number; home: string },

@@ -24,7 +24,7 @@ function system(name: string, runtime: string, target: string, extension = ''): 
   return { name, runtime, target, extension }
 }
 
-/** Debian's names of processors, each with the system whose executable its packages and images contain. */
+/** Maps Debian's processor names to the system whose executable goes into packages and images. */
 export const ARCHITECTURES = { amd64: 'linux-x64', arm64: 'linux-arm64' } as const
 
 export type Architecture = keyof typeof ARCHITECTURES

@@ -16,7 +16,7 @@ export type Expected = { challenge: string; party: RelyingParty }
 /** The signature algorithms that passkeys may use: Ed25519, ES256 and RS256 (COSE). */
 const ALGORITHMS = [-8, -7, -257]
 
-/** Returns the key of a new passkey. Throws for anything but a right answer. */
+/** Returns the public key of a new passkey. Throws if the response is invalid. */
 export async function verifyNew({ id, ...sent }: Credential, { challenge, party }: Expected) {
   const clientDataJSON = requireOwnFrame(sent.clientDataJSON)
   const attestationObject = withoutAttestation(sent.attestationObject ?? '')
@@ -35,7 +35,7 @@ export async function verifyNew({ id, ...sent }: Credential, { challenge, party 
   return { credentialId, publicKey, counter }
 }
 
-/** Returns the signature counter of a use. Throws for anything but a right answer. */
+/** Returns the signature counter of an assertion. Throws if the response is invalid. */
 export async function verifyUse(
   { id, ...sent }: Credential,
   { challenge, party, publicKey }: Expected & { publicKey: Uint8Array },

@@ -29,7 +29,7 @@ export type PasskeyAnswer = { credential: string; cookie: string | null; visit: 
 
 export type PasskeySignIn =
   | ({ outcome: 'signed_in' } & NewSession)
-  /** The counter went back: the passkey may have been copied, and opens nothing any more. */
+  /** The counter went back: the passkey may have been copied and is disabled. */
   | { outcome: 'copied'; account: Account }
   /** The password has changed, so the passkey works only beside the new one. */
   | { outcome: 'password_needed'; account: Account }
@@ -107,7 +107,7 @@ export function createPasskeys(options: PasskeysOptions) {
     return usable.length === 0 ? null : { get: { ...get, allowCredentials: usable.map(describe) } }
   }
 
-  /** Throws ProviderError unless this browser got a challenge for this purpose, lately. */
+  /** Throws ProviderError if this browser has no unexpired challenge for this purpose. */
   function read({ credential, cookie, visit }: PasskeyAnswer, purpose: PasskeyPurpose) {
     const begun = cookie === null ? null : challenges.open(cookie)
     if (party === null || begun === null || begun.purpose !== nameOf(purpose))
@@ -115,25 +115,25 @@ export function createPasskeys(options: PasskeysOptions) {
     return { begun, sent: parseCredential(credential), party, visit }
   }
 
-  /** Spends a challenge once, over all nodes. */
+  /** Marks a challenge as used; it can be used once, across all nodes. */
   function spend({ challenge, until }: { challenge: string; until: number }): Promise<void> {
     const once = nonceOf(`passkey challenge ${challenge}`, until + MINUTE)
     return identities.spend(once).catch(conflictAs('challenge_used'))
   }
 
-  type Given = ReturnType<typeof read>
+  type SentAnswer = ReturnType<typeof read>
   type ToProve = { found: StoredPasskey | null; owner?: number; beside?: string | null }
 
   /**
-   * Throws ProviderError unless the passkey has signed the challenge, and `too_many` after too many that have
-   * not; false if it was copied.
+   * Throws ProviderError if the signature is invalid, and `too_many` after too many invalid ones. Resolves to
+   * false for a copied passkey.
    */
-  function prove(given: Given, asked: ToProve): Promise<boolean> {
+  function prove(given: SentAnswer, asked: ToProve): Promise<boolean> {
     return limit.tryPasskey(given.visit.ip, { work: () => tryProve(given, asked), isRight: Boolean })
   }
 
   async function tryProve(
-    { begun, sent, party }: Given,
+    { begun, sent, party }: SentAnswer,
     { found, owner, beside = null }: ToProve,
   ): Promise<boolean> {
     const account = found?.owner.account
@@ -168,7 +168,7 @@ export function createPasskeys(options: PasskeysOptions) {
     return sessions.beginByPasskey(found.owner, answer.visit)
   }
 
-  /** Ends a sign-in whose password, or provider, was right. Throws `too_many` and ProviderError. */
+  /** Completes a sign-in whose password or provider was accepted. Throws `too_many` and ProviderError. */
   async function confirmSignIn({
     pending: text,
     ...answer
@@ -238,8 +238,8 @@ export function createPasskeys(options: PasskeysOptions) {
 }
 
 /**
- * Names a purpose, so that a challenge serves no other one. A session is named by its form token, because a
- * later one may have its id.
+ * Returns a name for the purpose, so that a challenge cannot be used for another. A session is named by its
+ * form token, because a later one may have its id.
  */
 function nameOf(purpose: PasskeyPurpose): string {
   switch (purpose.kind) {

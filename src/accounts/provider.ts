@@ -44,7 +44,7 @@ const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 const ASYMMETRIC = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/
 const MAX_SUBJECT = 255
 
-type Known = {
+type KnownProvider = {
   config: client.Configuration
   algorithms: string[]
   /** The keys that sign logout tokens; null if the provider has none. */
@@ -54,11 +54,11 @@ type Known = {
 
 export function createProvider(settings: ProviderSettings, systemNow: Now) {
   const { issuer, clientId, clientSecret, redirectUri, groupClaim } = settings
-  let known: Known | null = null
-  let finding: Promise<Known> | null = null
+  let known: KnownProvider | null = null
+  let finding: Promise<KnownProvider> | null = null
 
   /** Returns the provider's metadata, not older than an hour. Concurrent calls share one request. */
-  async function find(): Promise<Known> {
+  async function find(): Promise<KnownProvider> {
     if (known !== null && systemNow() < known.until) return known
     finding ??= discover().finally(() => {
       finding = null
@@ -67,7 +67,7 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
     return known
   }
 
-  async function discover(): Promise<Known> {
+  async function discover(): Promise<KnownProvider> {
     const fetch = createProviderFetch({ ca: readAuthority(settings.ca), timeoutMs: TIMEOUT_MS })
     const isPlain = issuer.startsWith('http:')
     const execute = isPlain ? [client.allowInsecureRequests] : []

@@ -10,7 +10,7 @@ const PREFIX = 'AGE-SECRET-KEY-'
 /** 32 bytes in canonical base64url without padding: the two unused bits of the last character are zero. */
 const LINK_KEY = /^[\w-]{42}[AEIMQUYcgkosw048]$/
 
-/** 16 bytes in the same way. */
+/** 16 bytes, encoded the same way. */
 const FINGERPRINT = /^[\w-]{21}[AQgw]$/
 
 /** `linkKey` stands behind `#` in the link; `keyCheck` goes to the server with the push. */

@@ -9,7 +9,7 @@ import { unzipFile, zipFile } from './zip.ts'
 /** Thrown when the received data was not sealed for these keys. None of it may be shown or kept. */
 export class Unopened extends Error {}
 
-/** Encrypts a text, ASCII-armoured. Throws for a recipient that is no key. */
+/** Encrypts a text, ASCII-armoured. Throws if a recipient is not a key. */
 export async function sealText(text: string, recipients: readonly string[]): Promise<string> {
   return armor.encode(await encrypterFor(recipients).encrypt(text))
 }
@@ -54,9 +54,9 @@ export type OpenOptions = {
   identities: readonly string[]
   /** The most bytes that the content may have. */
   maxBytes: number
-  /** Gets the name before the content, for instance to ask where to save it. */
+  /** Receives the name before the content, for instance to ask where to save it. */
   begin?: (name: string) => Promise<void> | void
-  /** Gets the content before it is known to be whole: nothing may count until `openFile` resolves. */
+  /** Receives content that is not yet authenticated: do not use it before `openFile` resolves. */
   write: (bytes: Uint8Array) => Promise<void> | void
 }
 
@@ -110,7 +110,7 @@ function decrypterOf(identities: readonly string[]): Decrypter {
   return decrypter
 }
 
-/** Far more than dozens of recipients need. */
+/** The longest header to accept: enough for hundreds of recipients. */
 const MAX_HEADER_BYTES = 64 * 1024
 const HEADER_END = '\n--- '
 

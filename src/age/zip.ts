@@ -32,15 +32,15 @@ async function* withComment(zip: ReadableStream<Uint8Array>, comment: string): A
 
 export type ZippedFile = { name: string; comment: string; size: number }
 
-/** Thrown for anything but a whole ZIP of one file. */
+/** Thrown unless the data is one complete ZIP with exactly one file. */
 export class UnfitZip extends Error {}
 
 type ReadOptions = {
   /** The most bytes that the content may have. */
   maxBytes: number
-  /** Gets the name before the content: it may be that of a file that is damaged further on. */
+  /** Receives the name before the content has been checked: the file may still turn out to be damaged. */
   begin?: ((name: string) => Promise<void> | void) | undefined
-  /** Gets the content before it is known to be whole: nothing may count until `unzipFile` resolves. */
+  /** Receives content that is not yet checked: do not use it before `unzipFile` resolves. */
   write: (bytes: Uint8Array) => Promise<void> | void
 }
 
@@ -164,7 +164,7 @@ function methodOf(method: number): boolean {
   return method === 8
 }
 
-/** Reads the entry and the comment from the parts after the data, which take `bytes` at the end. */
+/** Reads the entry and the comment from the `bytes` that follow the data. */
 function readTail(zip: Uint8Array): Tail {
   const view = viewOf(zip)
   const end = endIn(view)
@@ -234,7 +234,7 @@ function unfit(): UnfitZip {
 
 let table: Int32Array | null = null
 
-/** The CRC-32 of a ZIP, over several pieces: `crc` is that of those before. */
+/** Continues a CRC-32 (as in ZIP) over one more piece; `crc` is the result so far. */
 function crc32(bytes: Uint8Array, crc: number): number {
   table ??= Int32Array.from({ length: 256 }, (_, n) => {
     let value = n

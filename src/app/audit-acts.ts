@@ -6,7 +6,7 @@ import type { AuditLine } from '../operating/audit-trail.ts'
 import type { StoredPush } from '../store/pushes-contract.ts'
 import type { StoredRequest } from '../store/requests-contract.ts'
 
-/** An act of somebody. `push` and `request` are named in the line by an id that is no link. */
+/** An audited action. The line names `push` and `request` by an id that cannot be used as a link. */
 export type Act = Omit<AuditLine, 'at' | 'outcome' | 'ip'> &
   Partial<Pick<AuditLine, 'outcome'>> & { push?: StoredPush | null; request?: StoredRequest | null }
 
@@ -14,12 +14,12 @@ type Work<A extends unknown[], R> = (...args: A) => Promise<R>
 
 type Describe<F> = F extends Work<infer A, infer R> ? (args: A, result: R | undefined) => Act | null : never
 
-/** The act of each use case; it gets no result when the use case throws, and null tells nothing. */
+/** Describes each audited use case: without a result if it throws. Null writes no line. */
 type Acts<P> = { [K in keyof P]?: Describe<P[K]> }
 
 export type On = ReturnType<typeof createOn>
 
-/** Makes a function that wraps a part, so that its use cases leave lines. */
+/** Returns a function that wraps use cases, so that each writes its line. */
 export function createOn(tell: (act: Act) => void) {
   function wrap<A extends unknown[], R>(work: Work<A, R>, describe: Describe<Work<A, R>>): Work<A, R> {
     return async (...args) => {

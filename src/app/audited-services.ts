@@ -11,7 +11,7 @@ import type { Services } from './services.ts'
 
 type AuditParts = { on: On; identify: (account: Account) => void }
 
-/** Wraps what changes accounts, notices and the server. `identify` hears who asks. */
+/** Wraps the services that change accounts, notices and the server. `identify` gets the caller. */
 export function auditServices(services: Services, { on, identify }: AuditParts): Services {
   const { access, notices, upkeep, requests } = services
   return {
@@ -181,7 +181,7 @@ function signInAct(
   }
 }
 
-/** Returns null for what is no address: a password may have been typed into the wrong field. */
+/** Returns null if the text is not an address: it may be a password, typed into the wrong field. */
 const addressIn = (text: string): string | null => parseEmail(text)
 
 function outcomeOf(isRight: boolean | undefined, reason = 'wrong'): Pick<Act, 'outcome' | 'reason'> {

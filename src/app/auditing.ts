@@ -18,7 +18,7 @@ import { LOOK, PRESENTS, REFUSED, statusOf } from './audited-routes.ts'
 import { auditServices } from './audited-services.ts'
 import type { Services } from './services.ts'
 
-/** The request in which something happens, and what it is about as far as that is known. */
+/** The current request, and what is known about its subject. */
 type AuditedCall = {
   ip: string
   user: string | null
@@ -206,7 +206,7 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
   const wrapAppearance = (appearance: Appearances): Appearances =>
     on(appearance, { change: () => ({ action: 'appearance-change' }) })
 
-  /** Answers, and tells a refusal that no use case has told, and that the page of a request was shown. */
+  /** Handles the request. Logs refusals that no use case has logged, and views of the page of a request. */
   async function observe(
     exchange: Exchange,
     answer: (exchange: Exchange) => Promise<Response>,
@@ -233,7 +233,9 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
     })
   }
 
-  /** Tells a start, with the settings in effect as administrators see them, and the key that seals. */
+  /**
+   * Logs the start, with the settings as administrators see them and the fingerprint of the key that seals.
+   */
   function tellStart(): void {
     const inEffect = Object.fromEntries(settings.map(({ flag, value }) => [flag, value]))
     tell({
@@ -246,7 +248,7 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
     })
   }
 
-  /** Resolves when every line is handed to the file. */
+  /** Resolves once every line has been written to the file. */
   async function stop(): Promise<void> {
     tell({ action: 'server-stop' })
     await written

@@ -131,10 +131,10 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
     shell.say(isRenamed ? `${saved} The sender named it ${quote(inner ?? filename)}.` : saved)
   }
 
-  type Opening = { name: string; from: string; to: string; n: number }
+  type SealedPart = { name: string; from: string; to: string; n: number }
 
   /** Opens the `n`th file. Removes what it has written if that fails, or if the server has swapped files. */
-  async function open({ openFile }: AgeKeys, { n, ...opening }: Opening): Promise<DecryptedFile> {
+  async function open({ openFile }: AgeKeys, { n, ...opening }: SealedPart): Promise<DecryptedFile> {
     try {
       const opened = await openFile(opening)
       notePosition(opened, opening.name, n)

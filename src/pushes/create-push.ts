@@ -154,10 +154,10 @@ export function createCreatePush(options: {
 const NO_MAILS: readonly string[] = []
 const NO_KEY = () => null
 
-type Beginning = { ownerId: number | null; now: number; isNew: boolean }
+type CreateContext = { ownerId: number | null; now: number; isNew: boolean }
 
 /** Names each member: copying them from objects costs a create a hundredth of its time. */
-function begin(wanted: NewPush, { ownerId, now, isNew }: Beginning): Push {
+function begin(wanted: NewPush, { ownerId, now, isNew }: CreateContext): Push {
   return {
     ...UNTOUCHED,
     kind: wanted.kind,

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { createSkips } from '../../scripts/skips.ts'
 
-test('each skipped test counts once for every program that it needs, and others are named', () => {
+test('a skipped test counts for every program that it needs; a skip for another reason is listed by name', () => {
   const skips = createSkips()
   for (const line of [
     '(pass) a name with (skip) in it [needs tar] [0.10ms]',

@@ -7,7 +7,7 @@ import { isSealedText } from '../../domain/age-recipient.ts'
 import { type AgeKeys, requireAll, requirePosition } from '../age-keys.ts'
 import { CommandFailure } from '../failures.ts'
 
-export type Opening = {
+type PushToOpen = {
   client: Pick<PushClient, 'retrieve' | 'downloadBytes'>
   urlToken: string
   passphrase: string | null
@@ -27,7 +27,7 @@ export async function openContent({
   passphrase,
   keys,
   onSpent,
-}: Opening): Promise<Uint8Array> {
+}: PushToOpen): Promise<Uint8Array> {
   const retrieved = await client.retrieve(urlToken, passphrase)
   if (retrieved.outcome === 'passphrase_wanted') throw new ClientFailure('refused', retrieved.message)
   const { payload, files, kind, expired } = retrieved.push

@@ -17,7 +17,7 @@ import { checkLinks, nameOf, openLinks, SourceFailure } from './secrets.ts'
 import { type ExecStatus, writeStatus } from './status-file.ts'
 import { type PassphraseVariable, type Source, STDIN, type Target } from './targets.ts'
 
-/** A link was opened by somebody else, or is over. */
+/** A link was already opened by somebody else, or has ended. */
 const GONE = 123
 /** Oncebox failed; the command was not run. */
 const FAILED = 125
@@ -89,7 +89,7 @@ function variables(secrets: Secrets, folder: MemoryFolder): Record<string, strin
   )
 }
 
-/** Returns nothing to read where the standard input had a link, and null to pass ours on. */
+/** Returns empty input if our standard input held a link, and null to pass it on. */
 function inputOf(targets: readonly Target[], secrets: Secrets): Uint8Array | null {
   const found = [...secrets].find(([{ use }]) => use === 'stdin')
   const isRead = targets.some(({ source }) => source.from === 'descriptor' && source.descriptor === 0)

@@ -9,7 +9,7 @@ import { type CallInput, loginNeeded, openCall, type ServerCall } from '../serve
 import { canBeVariable, openContent } from './content.ts'
 import type { PassphraseVariable, Source, Target } from './targets.ts'
 
-/** A link that one or more targets name, with the push that it leads to. */
+/** A link that one or more targets use, with its push. */
 export type CheckedLink = {
   targets: Target[]
   passphrase: string | null
@@ -21,7 +21,7 @@ export type CheckedLink = {
   keys: AgeKeys | null
 }
 
-/** A secret cannot be had. `isGone`: its link was opened before, or is over. */
+/** A secret cannot be opened. `isGone`: its link was already opened, or has ended. */
 export class SourceFailure extends CommandFailure {
   readonly isGone: boolean
 

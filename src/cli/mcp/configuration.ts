@@ -30,8 +30,8 @@ const MAX_TIMEOUT = 3600
 const MAX_OUTPUT = 16_384
 
 /**
- * Reads the file. If it `mayMiss`, a missing one allows nothing. Throws CommandFailure that names the invalid
- * member.
+ * Reads the file. With `mayMiss`, a missing file is an empty configuration. Throws CommandFailure that names
+ * the invalid member.
  */
 export function readConfiguration(path: string, { mayMiss }: { mayMiss: boolean }): Configuration {
   const refuse = (why: string): never => {
@@ -48,7 +48,7 @@ export function readConfiguration(path: string, { mayMiss }: { mayMiss: boolean 
   }
 }
 
-/** Throws for a file that others could write or read. */
+/** Throws if other users can read or write the file. */
 function readPrivate(path: string): string {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
   try {

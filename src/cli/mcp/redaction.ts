@@ -29,7 +29,7 @@ export function hideSecret(output: string, secret: string): string {
   return withoutSpans(shown, spans)
 }
 
-/** A search that colours its hits divides them; UTF-16 has a zero byte beside each letter. */
+/** Removes colours, with which `grep` splits a match, and the zero bytes of UTF-16. */
 function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control sequences of terminals.
   return text.replace(/\x1b\[[0-9;]*[A-Za-z]|\0/g, '')
@@ -37,7 +37,7 @@ function plain(text: string): string {
 
 type Decode = (found: RegExpExecArray) => string
 
-/** Decodes each match of `token`; they cover the whole text. */
+/** Decodes each match of `token`. The matches must cover the whole text. */
 function reread({ text, ...at }: DecodedText, token: RegExp, decode: Decode): DecodedText {
   const reading: DecodedText = { text: '', from: [], to: [] }
   for (const found of text.matchAll(token)) {
@@ -53,7 +53,7 @@ function reread({ text, ...at }: DecodedText, token: RegExp, decode: Decode): De
 
 const lowered = ({ text, ...at }: DecodedText): DecodedText => ({ text: text.toLowerCase(), ...at })
 
-/** Programs escape what is escaped already, as in JSON within a URL. */
+/** Programs escape text that is already escaped, such as JSON within a URL. */
 const MAX_ESCAPES = 3
 
 /** Returns the text as it stands, and with its escapes decoded once and more often. */
@@ -93,7 +93,7 @@ const unescaped: Decode = ([whole, high, low, unit, x, control, percent, decimal
 
 const bytesOf = (text: string): string => Buffer.from(text).toString('latin1')
 
-/** Shorter ones, of which unescaping left little, occur by chance. */
+/** Shorter spellings, of which unescaping left little, would match by chance. */
 const MIN_SPELLING = 4
 
 /** Returns the needle as it stands, and as it reads where the output was unescaped. */
@@ -105,13 +105,13 @@ function spellings(needle: string): string[] {
 
 const hexOf = (needle: string): string => Buffer.from(needle, 'latin1').toString('hex')
 
-/** Leaves out what stands between the bytes of a dump. */
+/** Drops the separators between the bytes of a hex dump. */
 const HEX: [RegExp, Decode] = [
   /0x|\\+x?|[\s:,-]+|./gis,
   ([whole]) => (/^[0-9a-z]$/i.test(whole) ? whole : ''),
 ]
 
-/** Leaves out line breaks, and reads the alphabet of URLs as the other one. */
+/** Drops line breaks, and converts the base64url alphabet to that of base64. */
 const BASE64: [RegExp, Decode] = [
   /\\+[nr]?|./gs,
   ([whole]) => (/^[\s\\]/.test(whole) ? '' : whole === '-' ? '+' : whole === '_' ? '/' : whole),
@@ -132,7 +132,10 @@ function base64Forms(needle: string): string[] {
 
 type Span = [from: number, to: number]
 
-/** Finds the needles. A character on either side that matches `beside` holds a part of the needle, too. */
+/**
+ * Finds the needles. Includes an adjacent character that matches `beside`, because it encodes a part of the
+ * needle.
+ */
 function spansOf({ text, from, to }: DecodedText, needles: readonly string[], beside?: RegExp): Span[] {
   const isBeside = (at: number, other: number) =>
     beside?.test(text[at] ?? '') === true && to[Math.min(at, other)] === from[Math.max(at, other)]

@@ -8,7 +8,7 @@ import { CommandFailure } from '../failures.ts'
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = constants
 
-/** The same message for all reasons, which tells nothing about other files. */
+/** One message for every reason, so that it reveals nothing about other files. */
 const REFUSED =
   'This is not a file that may be shared: only files below the listed folders, without a dot at the beginning of a name.'
 

@@ -194,7 +194,7 @@ export function createTools({
   return { descriptions, call }
 }
 
-/** Returns facts alone: names and texts of a push may be a stranger's. */
+/** Returns no names or texts, because a stranger may have written them. */
 function stateOf({ expired, deleted, viewsRemaining, expiresAt }: RemotePush) {
   return { expired, deleted, views_remaining: viewsRemaining, expires_at: timeOf(expiresAt ?? '') }
 }
@@ -214,7 +214,7 @@ function requireUsable(secret: Uint8Array, { secret: place, output }: Recipe): v
     )
 }
 
-/** Messages of servers may hold what a stranger wrote, so they are replaced. */
+/** Replacements for server messages, which may contain text that a stranger wrote. */
 const WORDS = {
   failed: 'The server refused.',
   gone: 'It does not exist, was opened before, or has expired.',

@@ -38,7 +38,10 @@ export function NeedsScript({ words, command, otherwise, attributes, children }:
   )
 }
 
-/** A secret key is read from the file in this browser: outside of every form, and without a name. */
+/**
+ * A chooser for an identity file. It stays outside every form and has no `name`, so nothing can send the
+ * file.
+ */
 export function IdentityChooser({
   words: { say },
   label = say('sealed_identity'),
@@ -57,12 +60,12 @@ export function IdentityChooser({
   )
 }
 
-/** Browsers neither change nor store what is pasted. */
+/** Attributes that keep browsers from changing or storing what is pasted. */
 const UNTOUCHED_LINK: Record<string, string> = {
   ...{ autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' },
 }
 
-/** Asks for a link that was cut, in the same way. */
+/** A field for the whole link, for when the key was cut off. It has no `name` either. */
 export function WholeLinkInput({ words: { say } }: { words: Words }) {
   return (
     <div class="field" hidden data-asks="link">
@@ -72,7 +75,7 @@ export function WholeLinkInput({ words: { say } }: { words: Words }) {
   )
 }
 
-/** The outcome, told by the script. */
+/** An empty status line; the script writes the outcome into it. */
 export function Told() {
   return <p class="notice low" role="alert" hidden data-told />
 }

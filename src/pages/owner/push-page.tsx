@@ -81,9 +81,9 @@ export function createPushPages(options: PushPageOptions) {
     return { ...guest, unseen: Math.max(0, guest.unseen - 1) }
   }
 
-  type Shown = { refused?: RefusedForm; content?: ReadContent }
+  type PushView = { refused?: RefusedForm; content?: ReadContent }
 
-  async function answerPush(guest: Member, owned: PushDetails, shown: Shown = {}): Promise<Response> {
+  async function answerPush(guest: Member, owned: PushDetails, shown: PushView = {}): Promise<Response> {
     const { refused = null, content: read = null } = shown
     const pageNumber = readPage(guest)
     const entries = await listNewest(owned.log, pageNumber)

@@ -94,7 +94,7 @@ export function createPasskeys({ steps: { read, write }, now }: Pick<Parts, 'ste
     add: (passkey: NewPasskey) => write(() => add(passkey), { grows: true }),
     /** Removes a passkey, and the recovery codes with the last second factor. Returns false if it is gone. */
     remove: (passkey: { accountId: number; id: number }) => write(() => remove(passkey)),
-    /** Notes a use. From the moment its counter goes back, a passkey is copied, and is used no more. */
+    /** Records a use. A counter that goes back marks the passkey as copied, which disables it for good. */
     use: (asked: PasskeyUse) => write(() => use(asked)),
   }
 }

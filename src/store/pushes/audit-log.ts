@@ -111,8 +111,8 @@ export function removeLog(pushId: number): Step<void> {
 export type Room = Pick<LogPlace, 'hasRoom'>
 
 /**
- * Returns the push with the counts after a visit, and the step that adds the entry; null for a visit that is
- * only counted. The statement after that step makes it the push's last entry.
+ * Counts an entry. Returns the push with its new counts, and the step that inserts the entry, or null if the
+ * entry is only counted. Run that step before the statement that updates the push.
  */
 export function appending<P extends LogCounts & { id: number; ownerId: number | null }>(
   push: P,

@@ -50,12 +50,12 @@ export function explainRefusal({ status, headers, body, method }: Refusal): S3Fa
   )
 }
 
-type Meaning = readonly [answer: RegExp, kind: FailureKind, words: string]
+type FailureRule = readonly [answer: RegExp, kind: FailureKind, words: string]
 
-const UNEXPLAINED: Meaning = [/^/, 'refused', 'it answers {answer} to {method}']
+const UNEXPLAINED: FailureRule = [/^/, 'refused', 'it answers {answer} to {method}']
 
 /** Meanings by status and code; the first match counts. */
-const MEANINGS: readonly Meaning[] = [
+const MEANINGS: readonly FailureRule[] = [
   [/^507 |(QuotaExceeded|InsufficientStorage|XMinioStorageFull)$/, 'full', 'it has no room ({code})'],
   [/ NoSuch(Key|Upload)$/, 'missing', 'it has no such object'],
   [/^501 | NotImplemented$/, 'refused', 'it does not support this request ({code})'],

@@ -57,7 +57,7 @@ test.each([
   }
 })
 
-test('PATHS, ENVIRONMENT and PGPASSWORD may', () => {
+test('PATHS, ENVIRONMENT and PGPASSWORD are allowed', () => {
   for (const name of ['PATHS', 'ENVIRONMENT', 'PGPASSWORD', '_x'])
     expect(targetParser('env')(`${name}=@env:LINK`)).toMatchObject({ value: { use: 'env', name } })
 })

@@ -51,7 +51,7 @@ async function add(browser: Browser) {
   return browser.post('/account/passkeys', { passkey })
 }
 
-test('after the provider the passkey is asked for, and alone it opens nothing', async () => {
+test('after a sign-in at the provider the passkey is required, and it does not sign in alone', async () => {
   const { issuer } = await startWithProvider({ 'require-second-factor': 'true' })
   const ann = createBrowser(instance)
   await signInBy({ ...(provider as LyingProvider), issuer }, ann)
@@ -73,7 +73,7 @@ test('after the provider the passkey is asked for, and alone it opens nothing', 
   expect(instance.log.some((line) => line.includes('passkey_not_alone'))).toBe(true)
 })
 
-test('a provider that never says when it asked is believed together with a passkey', async () => {
+test('a provider without auth_time is accepted together with a passkey', async () => {
   await startWithProvider()
   const ann = createBrowser(instance)
   await signInBy(provider as LyingProvider, ann)
@@ -95,7 +95,7 @@ test('a provider that never says when it asked is believed together with a passk
   expect((await ann.post('/users/token', { name: 'ci' })).text).toContain('obx_')
 })
 
-test('behind a proxy the passkey is asked for after the header, and confirms', async () => {
+test('behind a proxy, the passkey is a second factor after the header, and also confirms sensitive actions', async () => {
   folder = mkdtempSync(join(tmpdir(), 'oncebox-header-'))
   const file = join(folder, 'secret')
   writeFileSync(file, 'a-secret-of-the-proxy\n')

@@ -233,7 +233,7 @@ test('beside a password the passkey is asked for, and a recovery code works in i
   expect(await other.isSignedIn()).toBe(true)
 })
 
-test("the passkey of another account ends nobody's sign-in", async () => {
+test('a passkey of another account does not complete a sign-in', async () => {
   await start()
   await add(await signedIn())
   await instance.addAccount(EVE)
@@ -243,7 +243,7 @@ test("the passkey of another account ends nobody's sign-in", async () => {
   expect([(await enterBeside(browser)).status, await browser.isSignedIn()]).toEqual([422, false])
 })
 
-test('an authenticator app and a passkey are each a second factor, and the app goes without the codes', async () => {
+test('an authenticator app and a passkey are each a second factor; removing the app keeps the recovery codes', async () => {
   await start()
   const ann = await signedIn()
   await add(ann)
@@ -267,7 +267,7 @@ async function signedInByCode(code: string): Promise<Browser> {
   return browser
 }
 
-test('a counter that goes back closes the passkey for good, and its page says why', async () => {
+test('a counter that goes back disables the passkey for good, and the page says why', async () => {
   await start()
   const added = await add(await signedIn())
   const [code = ''] = textsIn(added.text, '#codes')[0]?.split('\n') ?? []
@@ -289,7 +289,7 @@ test('a counter that goes back closes the passkey for good, and its page says wh
   expect(instance.log.some((line) => line.includes('may have been copied: its counter went back'))).toBe(true)
 })
 
-test('an authenticator that counts nothing signs in again and again', async () => {
+test('an authenticator without a counter signs in repeatedly', async () => {
   await start()
   key = createAuthenticator({ isCounting: false })
   await add(await signedIn())
@@ -393,7 +393,7 @@ test('the first passkey ends the other sessions, and shows the recovery codes', 
   expect((await add(ann)).location).toBe('/account?done=passkey#passkeys')
 })
 
-test('a new password makes a passkey a second factor only, until it was used beside it', async () => {
+test('after a new password, a passkey signs in alone only once it was used together with that password', async () => {
   await start()
   const ann = await signedIn()
   await add(ann)
@@ -475,7 +475,7 @@ test('`oncebox user two-factor-off` and a removed account end the passkeys', asy
   expect((await enter(createBrowser(instance))).status).toBe(422)
 })
 
-test('a challenge of a session that ended serves no later session, of another account neither', async () => {
+test('a challenge of an ended session is refused in a later one, also of another account', async () => {
   await start()
   await instance.addAccount(EVE)
   const ann = await signedIn()
@@ -491,7 +491,7 @@ test('a challenge of a session that ended serves no later session, of another ac
   }
 })
 
-test('wrong passwords and codes from elsewhere lock no passkey', async () => {
+test('wrong passwords and codes from other addresses do not lock a passkey', async () => {
   await start()
   await add(await signedIn())
   instance.clock.advance(DAY)
@@ -542,7 +542,7 @@ test('where passwords are left to the provider, a passkey is a second factor onl
   expect((await enter(createBrowser(instance))).status).toBe(422)
 })
 
-test('without JavaScript the sign-in page shows nothing of passkeys', async () => {
+test('without JavaScript the sign-in page does not mention passkeys', async () => {
   await start()
   const { text } = await createBrowser(instance).get('/sign-in')
   expect(text).toMatch(
