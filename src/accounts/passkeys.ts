@@ -137,8 +137,8 @@ export function createPasskeys(options: PasskeysOptions) {
     { found, owner, beside = null }: ToProve,
   ): Promise<boolean> {
     const account = found?.owner.account
-    if (found === null || account === undefined || (owner !== undefined && account.id !== owner))
-      throw new ProviderError('passkey_unknown')
+    const isOurs = found?.rpId === party.id && (owner === undefined || account?.id === owner)
+    if (found === null || account === undefined || !isOurs) throw new ProviderError('passkey_unknown')
     if (sent.userHandle && !isSameSecret(sent.userHandle, handleOf(account)))
       throw new ProviderError('passkey_wrong')
     const { verifyUse } = await import('./passkey-verifier.ts')
