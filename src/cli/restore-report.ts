@@ -69,6 +69,7 @@ export function presentPlan(
     '  - No link is in a backup: each push of an account gets a new one, and its old link stops working.',
     '  - Pushes, logs and changes made since the backup are not in it.',
     '  - Sessions, one-time links, files and the keys of repeated requests do not come back: people sign in again.',
+    '  - A passkey, even one removed since, signs in alone only once it was used beside the password.',
     ...(isClockBehind
       ? [
           `The clock of this machine is behind: the server was in use at ${formatTime(lastUsed)}. Set it right before the ` +

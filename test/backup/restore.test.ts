@@ -24,10 +24,12 @@ import { readPath } from '../../src/backup/streams.ts'
 import { newKeyFile } from '../../src/crypto/keyring.ts'
 import { listenAtSteps } from '../../src/store/durable-steps.ts'
 import { startApi } from '../support/api.ts'
-import { createTestClock, START, type TestClock } from '../support/instance.ts'
+import { createTestClock, START, startInstance, type TestClock } from '../support/instance.ts'
 import { useLightScrypt } from '../support/light-scrypt.ts'
+import { createBrowser } from '../support/lying-provider.ts'
 import { type BackupParts, backupOf, edit, makeDatabase, packBackup } from '../support/packed-backup.ts'
 import { createPeople } from '../support/people.ts'
+import { askChallenge, createAuthenticator } from '../support/software-authenticator.ts'
 import { codeOf } from '../support/tour.ts'
 
 const MINUTE = 60_000
@@ -209,6 +211,33 @@ test('either all API tokens work again, or none does', async () => {
   const revoked = await startApi({ dataDir: target, clock })
   expect((await revoked.call('/api/v2/pushes/active', { token })).status).toBe(401)
   await revoked.close()
+})
+
+test('a restored passkey signs in alone only once it was used beside the password', async () => {
+  const flags = { 'base-url': 'http://localhost' }
+  const former = await startInstance({ dataDir, clock, flags })
+  await former.addAccount(ANN)
+  const ann = createBrowser(former)
+  const signIn = { email: ANN, password: 'correct horse battery' }
+  await ann.post('/sign-in', signIn)
+  const key = createAuthenticator()
+  const passkey = JSON.stringify(key.create(await askChallenge(ann, '?for=add')))
+  expect((await ann.post('/account/passkeys', { passkey })).status).toBe(200)
+  await former.stop()
+  writeFileSync(file, await backupOf(dataDir, {}))
+  await restore()
+  const restored = await startInstance({ dataDir: target, clock, flags })
+  const enter = async (pending = '') => {
+    const browser = createBrowser(restored)
+    const call = await askChallenge(browser, pending && `?${new URLSearchParams({ pending })}`)
+    return (await browser.post('/sign-in/passkey', { pending, passkey: JSON.stringify(key.get(call)) }))
+      .status
+  }
+  expect(await enter()).toBe(422)
+  const browser = createBrowser(restored)
+  expect(await enter(browser.hidden((await browser.post('/sign-in', signIn)).text, 'pending'))).toBe(303)
+  expect(await enter()).toBe(303)
+  await restored.close()
 })
 
 test('a refused confirmation leaves nothing behind', async () => {

@@ -96,6 +96,8 @@ const API_TOKENS = statement<BackupToken>(
 )
 /** Deletes API tokens and webhooks, because those deleted since the backup would return. */
 const REVOKE = ['api_tokens', 'webhooks'].map((table) => statement(`DELETE FROM ${table}`))
+/** Passkeys removed since the backup return: none opens alone before it was used beside the password. */
+const DEMOTE_PASSKEYS = statement('UPDATE passkeys SET signs_in = false')
 
 function createOperations(database: Database, leftOut: number) {
   const drive = createDrive(database)
@@ -107,14 +109,15 @@ function createOperations(database: Database, leftOut: number) {
   }
 
   /**
-   * Expires live pushes as lost, and gives the pushes of accounts new links. Resolves to the number of lost
-   * pushes.
+   * Expires live pushes as lost, gives the pushes of accounts new links, and makes passkeys second factors.
+   * Resolves to the number of lost pushes.
    */
   async function endLive({ now, visit, relink, onProgress }: EndLive): Promise<number> {
     const total = drive(first(LIVE))?.count ?? 0
     let [done, lost] = [0, 0]
     // No backup holds events.
     drive(countEventsFrom(now))
+    drive(run(DEMOTE_PASSKEYS))
     const loseNext = database.transaction(() => drive(loseSome({ now, visit })))
     for (let some = loseNext(); some.found > 0; some = loseNext()) {
       done += some.found
