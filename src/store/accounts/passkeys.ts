@@ -21,6 +21,7 @@ const REMOVE = statement<{ id: number }>(
 const COUNT = statement('UPDATE accounts SET passkeys = $2 WHERE id = $1')
 const USED = statement('UPDATE passkeys SET counter = $2, last_used_at = $3 WHERE id = $1')
 const PROMOTE = statement('UPDATE passkeys SET signs_in = true WHERE id = $1')
+const DEMOTE = statement('UPDATE passkeys SET signs_in = false')
 const COPIED = statement('UPDATE passkeys SET copied_at = $2 WHERE id = $1')
 
 const BY_HOST = statement<{ rpId: string; n: number }>(
@@ -30,6 +31,11 @@ const BY_HOST = statement<{ rpId: string; n: number }>(
 /** Counts the passkeys of each host name. */
 export function countByHost(): Step<{ rpId: string; n: number }[]> {
   return all(BY_HOST)
+}
+
+/** Leaves every passkey beside its password, because those removed since a backup return with it. */
+export function demotePasskeys(): Step<void> {
+  return run(DEMOTE)
 }
 
 export function createPasskeys({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {

@@ -6,6 +6,7 @@ import { closeSync, openSync } from 'node:fs'
 import type { Visit } from '../../domain/audit.ts'
 import { conflict } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
+import { demotePasskeys } from '../accounts/passkeys.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
 import { type Keys, readClockMark, requireKeys, writeClockMark } from '../instance.ts'
 import { countEventsFrom } from '../notices/events.ts'
@@ -96,9 +97,6 @@ const API_TOKENS = statement<BackupToken>(
 )
 /** Deletes API tokens and webhooks, because those deleted since the backup would return. */
 const REVOKE = ['api_tokens', 'webhooks'].map((table) => statement(`DELETE FROM ${table}`))
-/** Passkeys removed since the backup return: none opens alone before it was used beside the password. */
-const DEMOTE_PASSKEYS = statement('UPDATE passkeys SET signs_in = false')
-
 function createOperations(database: Database, leftOut: number) {
   const drive = createDrive(database)
 
@@ -117,7 +115,7 @@ function createOperations(database: Database, leftOut: number) {
     let [done, lost] = [0, 0]
     // No backup holds events.
     drive(countEventsFrom(now))
-    drive(run(DEMOTE_PASSKEYS))
+    drive(demotePasskeys())
     const loseNext = database.transaction(() => drive(loseSome({ now, visit })))
     for (let some = loseNext(); some.found > 0; some = loseNext()) {
       done += some.found

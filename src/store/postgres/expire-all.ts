@@ -3,6 +3,7 @@
 
 import type { Visit } from '../../domain/audit.ts'
 import { DAY } from '../../domain/time.ts'
+import { demotePasskeys } from '../accounts/passkeys.ts'
 import { newTag } from '../files/file-location.ts'
 import { countEventsFrom } from '../notices/events.ts'
 import { loseSome } from '../pushes/expiry.ts'
@@ -66,6 +67,7 @@ export function expireAll(
     const leftPrefix = await leaveBucket(session)
     for (const table of EMPTIED) await query(`DELETE FROM ${table}`)
     await query(REMOVE_REQUESTS)
+    await drive(demotePasskeys(), { query })
     const expiredAt = Math.max(at, expiredAllAt + 1)
     await query('UPDATE instance SET expired_all_at = $1, place = $2', [expiredAt, here])
     return { lost, leftPrefix }

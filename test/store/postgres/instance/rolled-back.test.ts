@@ -86,6 +86,10 @@ postgres.describe('a database that was restored to an earlier state', () => {
     const account = await untilDone(() =>
       store.accounts.addAccount({ email: 'ann@example.org', passwordHash: 'x', isAdmin: true }),
     )
+    await query(
+      `INSERT INTO passkeys (account_id, credential_id, public_key, counter, rp_id, name, signs_in, created_at)
+      VALUES (${account.id}, '1', '2', 0, 'once.example', 'Key', true, 0)`,
+    )
     const request = await store.requests.addRequest(exampleRequest(account.id, nodes.clock.now()), 0)
     const tell = () => store.events.tellAdmins({ type: 'backup.failed', data: {} })
     for (let n = 0; n < 3; n += 1) await tell()
@@ -113,6 +117,7 @@ postgres.describe('a database that was restored to an earlier state', () => {
     expect(await query('SELECT 1 FROM push_secrets')).toEqual([])
     expect(await query('SELECT 1 FROM address_shares')).toEqual([])
     expect(await again.accounts.listAccounts()).toHaveLength(1)
+    expect(await again.passkeys.listPasskeys(account.id)).toMatchObject([{ signsIn: false }])
     // No number from before names an event since.
     const told = () => again.events.listEvents({ accountId: account.id, after: 0 })
     expect(await told()).toEqual({ events: [], first: 0, last: nodes.clock.now() })
