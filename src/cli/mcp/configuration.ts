@@ -1,9 +1,9 @@
 // The configuration of `oncebox mcp`, which a person writes: recipes, folders to share from, and recipients.
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { ageRecipient } from '../../domain/age-recipient.ts'
-import { codeOf, reasonOf } from '../../domain/system-errors.ts'
+import { reasonOf } from '../../domain/system-errors.ts'
 import { variableProblem } from '../exec/targets.ts'
 import { CommandFailure } from '../failures.ts'
 import type { SharedFolder } from './shared-file.ts'
@@ -34,17 +34,12 @@ const MAX_OUTPUT = 16_384
  * the invalid member.
  */
 export function readConfiguration(path: string, { mayMiss }: { mayMiss: boolean }): Configuration {
-  const refuse = (why: string): never => {
-    throw new CommandFailure(`${JSON.stringify(path)}: ${why}.`)
-  }
+  if (mayMiss && lstatSync(path, { throwIfNoEntry: false }) === undefined) return parseConfiguration('{}')
   try {
-    const text = readPrivate(path)
-    return parseConfiguration(text, refuse)
+    return parseConfiguration(readPrivate(path))
   } catch (cause) {
-    if (cause instanceof CommandFailure) throw cause
-    if (!mayMiss || codeOf(cause) !== 'ENOENT')
-      refuse(cause instanceof SyntaxError ? 'it is no JSON' : reasonOf(cause))
-    return { recipes: new Map(), folders: [], recipients: new Map() }
+    const why = cause instanceof SyntaxError ? 'it is no JSON' : reasonOf(cause)
+    throw new CommandFailure(`${JSON.stringify(path)}: ${why}.`)
   }
 }
 
@@ -55,37 +50,30 @@ function readPrivate(path: string): string {
     const found = fstatSync(file)
     const isOwn = found.uid === process.getuid?.() && (found.mode & 0o077) === 0
     if (!found.isFile() || !(isOwn || process.platform === 'win32'))
-      throw new Error('it must be a file of yours that nobody else can access (chmod 600)')
+      refuse('it must be a file of yours that nobody else can access (chmod 600)')
     return readFileSync(file, 'utf8')
   } finally {
     closeSync(file)
   }
 }
 
-type Refuse = (why: string) => never
-
-function parseConfiguration(text: string, refuse: Refuse): Configuration {
-  const { recipes = {}, folders = [], recipients = {}, ...others } = JSON.parse(text)
+function parseConfiguration(text: string): Configuration {
+  const { recipes = {}, folders = [], recipients = {}, ...others } = Object(JSON.parse(text))
   for (const name of Object.keys(others)) refuse(`unknown member ${JSON.stringify(name)}`)
   if (!isTexts(folders) || !folders.every(isAbsolute)) refuse('"folders" must be a list of absolute paths')
   return {
-    recipes: new Map(
-      Object.entries(recipes).map(([name, recipe]) => [name, parseRecipe(name, recipe, refuse)]),
-    ),
+    recipes: new Map(Object.entries(recipes).map(([name, recipe]) => [name, parseRecipe(name, recipe)])),
     folders: folders.map((given: string) => ({ given, real: realpathSync(given) })),
-    recipients: new Map(
-      Object.entries(recipients).map(([name, key]) => {
-        const parsed = ageRecipient(String(key))
-        return [
-          name,
-          'value' in parsed ? parsed.value : refuse(`recipient ${JSON.stringify(name)} ${parsed.problem}`),
-        ]
-      }),
-    ),
+    recipients: new Map(Object.entries(recipients).map(([name, key]) => [name, parseRecipient(name, key)])),
   }
 }
 
-function parseRecipe(name: string, recipe: unknown, refuse: Refuse): Recipe {
+function parseRecipient(name: string, key: unknown): string {
+  const parsed = ageRecipient(String(key))
+  return 'value' in parsed ? parsed.value : refuse(`recipient ${JSON.stringify(name)} ${parsed.problem}`)
+}
+
+function parseRecipe(name: string, recipe: unknown): Recipe {
   const { argv, secret = 'stdin', from = ['request'], timeout = 60, output = 0, ...others } = Object(recipe)
   const [unknown] = Object.keys(others)
   const variable = String(secret).startsWith('env:') ? variableProblem(String(secret).slice(4)) : null
@@ -107,4 +95,8 @@ function parseRecipe(name: string, recipe: unknown, refuse: Refuse): Recipe {
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+function refuse(why: string): never {
+  throw new Error(why)
 }
