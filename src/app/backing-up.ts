@@ -1,12 +1,12 @@
 // Opens the scheduled backups of a server, with --backup-dir.
 
-import { relative } from 'node:path'
 import type { StartBackup } from '../backup/backup-child.ts'
 import { type Backups, createBackups } from '../backup/backups.ts'
 import type { MadeBackup } from '../domain/backup-plan.ts'
 import type { Now, Uptime } from '../domain/time.ts'
 import type { Log } from '../operating/log.ts'
 import { noteFailure } from '../operating/logging.ts'
+import { isInside } from '../settings/contradictions.ts'
 import type { Config } from '../settings/table.ts'
 import type { Store } from '../store/contract.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
@@ -66,6 +66,5 @@ const KEY_WARNING =
 
 /** Whether backups contain the instance key unencrypted. */
 function showsInstanceKey({ dataDir, keyFile, backupRecipients }: Config): boolean {
-  const way = relative(dataDir, keyFile ?? dataFolder(dataDir).key)
-  return backupRecipients.length === 0 && !/^\.\.($|[/\\])|^[A-Z]:/i.test(way)
+  return backupRecipients.length === 0 && isInside(keyFile ?? dataFolder(dataDir).key, dataDir)
 }

@@ -11,6 +11,7 @@ import type { Log } from '../operating/log.ts'
 import type { Metrics } from '../operating/metrics.ts'
 import { readOpenFilesLimit } from '../operating/open-files.ts'
 import type { Config } from '../settings/table.ts'
+import { splitAddress } from '../text/server-address.ts'
 import { type Door, hasTlsOutside } from './door.ts'
 import type { Tls } from './tls.ts'
 
@@ -75,10 +76,10 @@ async function openSockets(options: ListeningOptions) {
     return listener
   }
   function openOutside({ handle, shed }: NonNullable<Door['outside']>) {
-    const [, address = '', at = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(config.receiveListen ?? '') ?? []
+    const { address, port } = splitAddress(config.receiveListen)
     const outside = keep(
       listen({
-        ...{ ...common, handle, shed, bindings: [{ address }], port: Number(at) },
+        ...{ ...common, handle, shed, bindings: [{ address }], port },
         tls: hasTlsOutside(config) ? current : null,
         maxRequests: Math.floor(readOpenFilesLimit() / 2),
         flag: '--receive-listen',

@@ -1,5 +1,6 @@
 // Parses the link or bare token by which a user names a push or a request.
 
+import { isLoopback } from '../text/local-names.ts'
 import { lacksScheme, withScheme } from '../text/server-address.ts'
 import { authorityOf } from '../text/web-address.ts'
 
@@ -72,6 +73,5 @@ function normalize(server: string): string {
 /** Whether requests to the server cross a network unencrypted. */
 export function isInTheClear(server: string): boolean {
   const { protocol, hostname } = new URL(server)
-  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
-  return protocol === 'http:' && !isHere
+  return protocol === 'http:' && !isLoopback(hostname)
 }

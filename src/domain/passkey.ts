@@ -1,5 +1,6 @@
 // Rules of passkeys: under which address a server has them, and when one may have been copied.
 
+import { isLoopback } from '../text/local-names.ts'
 import { MINUTE } from './time.ts'
 
 /** A passkey as its owner sees it. */
@@ -38,7 +39,7 @@ export function findRelyingParty(baseUrl: string | null): RelyingParty | null {
   if (url === null) return null
   const { hostname: id, protocol, origin } = url
   const isName = !id.startsWith('[') && !/^[\d.]+$/.test(id)
-  const isSecure = protocol === 'https:' || id === 'localhost' || id.endsWith('.localhost')
+  const isSecure = protocol === 'https:' || isLoopback(id)
   return isName && isSecure ? { id, origin } : null
 }
 

@@ -2,6 +2,7 @@
 
 import { isDomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
+import { splitAddress } from '../text/server-address.ts'
 import { answerText } from './answers.ts'
 import { createHostRules, type HostRules, readHost } from './door/host.ts'
 import { pathOf } from './door/paths.ts'
@@ -23,7 +24,7 @@ export type MetricsListener = { url: string; stop(): Promise<void> }
 /** Throws the system's error, with the `address` and `port` that failed. */
 export function listenForMetrics(options: MetricsListenerOptions): MetricsListener {
   const { baseUrl, contentType, read } = options
-  const [, address = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(options.address) ?? []
+  const { address, port } = splitAddress(options.address)
   const hostRules = createHostRules({ baseUrl, host: address, addresses: [address] })
   const answer = async (request: Request): Promise<Response> => {
     if (request.method !== 'GET' && request.method !== 'HEAD')
@@ -32,7 +33,7 @@ export function listenForMetrics(options: MetricsListenerOptions): MetricsListen
     if (pathOf(request.url) !== METRICS_PATH) return answerText(404, `There is only ${METRICS_PATH} here.\n`)
     return answerText(200, request.method === 'HEAD' ? '' : await read(), { 'content-type': contentType })
   }
-  const server = serve({ address, port: Number(port), answer })
+  const server = serve({ address, port, answer })
   return {
     url: `${server.url.origin}${METRICS_PATH}`,
     stop: () => server.stop(true),

@@ -4,9 +4,10 @@ import { isIP } from 'node:net'
 import { relative } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { DAY } from '../domain/time.ts'
+import { isLoopback } from '../text/local-names.ts'
+import { splitAddress } from '../text/server-address.ts'
 import { bucketProblemsIn } from './bucket.ts'
 import { databaseProblemsIn } from './database.ts'
-import { isLoopback } from './sign-in-parsers.ts'
 import type { Config } from './table.ts'
 
 /** Returns a sentence for each contradiction, naming the flags. */
@@ -23,20 +24,15 @@ function asksForBackups(config: Config): boolean {
 
 /** Whether two listeners may collide. Only two different addresses can share a port. */
 function collides(listen: string | null, { host, port }: { host: string; port: number | null }): boolean {
-  const { address, port: own } = placeOf(listen)
+  const { address, port: own } = splitAddress(listen)
   if (!port || own !== port || host.startsWith('unix:')) return false
   const isApart = isIP(host) !== 0 && host !== address
   return !isApart || [host, address].some((one) => one === '0.0.0.0' || one === '::')
 }
 
-function placeOf(listen: string | null): { address: string; port: number } {
-  const [, address = '', port = '0'] = /^\[?([^\]]*)\]?:(\d+)$/.exec(listen ?? '') ?? []
-  return { address, port: Number(port) }
-}
-
 /** Whether --receive-listen collides with another port of this server. */
 function hasPortOfOthers({ receiveListen, metricsListen, host, port, httpPort }: Config): boolean {
-  const metrics = placeOf(metricsListen)
+  const metrics = splitAddress(metricsListen)
   const others = [
     { host, port },
     { host, port: httpPort },
@@ -47,7 +43,7 @@ function hasPortOfOthers({ receiveListen, metricsListen, host, port, httpPort }:
 
 /** Whether only programs of this machine reach --receive-listen, and none of them is a declared proxy. */
 function hidesProxy({ receiveListen, trustedProxies }: Config): boolean {
-  const { address } = placeOf(receiveListen)
+  const { address } = splitAddress(receiveListen)
   const near = address.startsWith('127.') ? ['127.0.0.1', address] : address === '::1' ? [address] : []
   return near.length > 0 && !near.some((proxy) => isAmong(trustedProxies, proxy))
 }
@@ -76,7 +72,7 @@ function isForSignIn(baseUrl: string | null): boolean {
   return url !== null && (url.protocol === 'https:' || isLoopback(url.hostname))
 }
 
-function isInside(path: string, folder: string): boolean {
+export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path)
   return way === '' || !/^\.\.($|[/\\])|^[A-Z]:/i.test(way)
 }
@@ -90,8 +86,6 @@ function outOfLimits(name: 'days' | 'views', values: { min: number; preset: numb
     `${flag}-default is ${preset}: it must be from ${flag}-min (${min}) to ${flag}-max (${max})`
   )
 }
-
-const LOOPBACK = /^(localhost|127\..*|::1)$/i
 
 const RULES: readonly ((config: Config) => string | false)[] = [
   ({ expireAfterDaysMin: min, expireAfterDaysDefault: preset, expireAfterDaysMax: max }) =>
@@ -139,7 +133,7 @@ const RULES: readonly ((config: Config) => string | false)[] = [
     '--base-url must start with https:// when --tls is on',
   ({ mdns, host }) =>
     mdns !== null &&
-    LOOPBACK.test(host) &&
+    isLoopback(host) &&
     '--mdns announces this server to other machines, which cannot reach it: add --host 0.0.0.0, or use --lan',
   ({ host, tls, mdns }) =>
     host.startsWith('unix:') &&

@@ -1,6 +1,7 @@
 // Parsers for the settings of sign-in by others.
 
 import { parseEmail } from '../domain/account.ts'
+import { isLoopback } from '../text/local-names.ts'
 import type { Parsed } from './parsers.ts'
 
 /** A claim of the provider, and the value that it must be or contain. */
@@ -26,11 +27,6 @@ export function issuerUrl(text: string): Parsed<string> {
     problem:
       'must be an https URL without credentials, query or fragment, such as https://id.example/realms/staff (http only on loopback)',
   }
-}
-
-/** Whether a host name of a URL is this machine. */
-export function isLoopback(hostname: string): boolean {
-  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 }
 
 export function plainWord(text: string): Parsed<string> {

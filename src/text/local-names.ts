@@ -30,3 +30,11 @@ export function isOfLocalNetwork(name: string): boolean {
   if (!name.includes('.')) return !isTopLevelDomain(name)
   return LOCAL_DOMAINS.some((domain) => name.endsWith(`.${domain}`))
 }
+
+/**
+ * Whether a host is this machine, so that nothing can intercept the connection: localhost and names below it
+ * (RFC 6761, 6.3), 127.0.0.0/8 and ::1, also in the brackets of a URL.
+ */
+export function isLoopback(host: string): boolean {
+  return /^((.+\.)?localhost\.?|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
+}

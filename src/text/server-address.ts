@@ -19,3 +19,9 @@ export function withScheme(address: string): string {
 export function lacksScheme(address: string): boolean {
   return !SCHEME.test(address.trim()) && !/^https?:/i.test(address.trim())
 }
+
+/** Splits `127.0.0.1:9100` and `[::1]:9100`. Returns port 0 for null. */
+export function splitAddress(listen: string | null): { address: string; port: number } {
+  const [, address = '', port = '0'] = /^\[?(.*?)\]?:(\d+)$/.exec(listen ?? '') ?? []
+  return { address, port: Number(port) }
+}

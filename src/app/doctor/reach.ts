@@ -10,10 +10,10 @@ import { isUnixHost } from '../../http/door/unix-socket.ts'
 import { API, FILES } from '../../http/urls.ts'
 import { type Finding, fine, type Looked, problem, type Verdict, warning } from '../../operating/health.ts'
 import { readServingNote, type ServingNote } from '../../store/folder/notes.ts'
+import { isLoopback } from '../../text/local-names.ts'
+import { splitAddress } from '../../text/server-address.ts'
 import { explainListening } from '../listen-failures.ts'
 import type { DoctorTarget, PlaceChecks } from './place.ts'
-
-const LOOPBACK = /^(localhost|127\..*|::1)$/i
 
 export const REACH_CHECKS: PlaceChecks = { ports: tryPorts, names: lookUpName, proxies: judgeProxies }
 
@@ -70,8 +70,8 @@ async function tryPorts({ config, network, isServed }: DoctorTarget): Promise<Lo
 }
 
 function placeOf(listen: string | null) {
-  const [, address = '127.0.0.1', port = '0'] = /^\[?(.*?)\]?:(\d+)$/.exec(listen ?? '') ?? []
-  return { address, host: address, port: Number(port) }
+  const { address, port } = splitAddress(listen)
+  return { address, host: address, port }
 }
 
 type PortToTry = { address: string; port: number; flag: string; host: string }
@@ -110,8 +110,8 @@ function judgeProxies({ config: { baseUrl, trustedProxies, tls, host } }: Doctor
       `--trusted-proxy ${anybody} trusts every address to name the client of a request.`,
       'Name the addresses of your proxies alone.',
     )
-  const isLocal = LOOPBACK.test(host) || isUnixHost(host)
-  const isPublic = baseUrl !== null && !LOOPBACK.test(new URL(baseUrl).hostname)
+  const isLocal = isLoopback(host) || isUnixHost(host)
+  const isPublic = baseUrl !== null && !isLoopback(new URL(baseUrl).hostname)
   if (isLocal && isPublic && trustedProxies.length === 0)
     return warning(
       'The base URL is public and the server listens here alone, but no proxy is declared: all viewers count as one client.',

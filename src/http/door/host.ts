@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import { isLoopbackAddress, remember } from '../../domain/client.ts'
 import { DomainError } from '../../domain/errors.ts'
+import { isLoopback } from '../../text/local-names.ts'
 import { spellingsOf } from '../../text/web-address.ts'
 import { EXEMPT_PATHS, FILES } from '../urls.ts'
 import { isForwarded } from './client-address.ts'
@@ -104,14 +105,10 @@ const nameOf = remember((host: string): string | null => {
   return match[1]?.toLowerCase() ?? null
 })
 
-/**
- * Whether a name never leaves the machine: localhost and its subdomains (RFC 6761, 6.3), 127.0.0.0/8 and ::1.
- */
+/** Whether a name never leaves the machine; also an IPv4 address within IPv6. */
 export function isLoopbackName(name: string): boolean {
-  if (/(^|\.)localhost\.?$/i.test(name)) return true
   const address = withoutBrackets(name)
-  const version = isIP(address)
-  return version === 4 ? address.startsWith('127.') : version === 6 && isLoopbackAddress(address)
+  return isLoopback(name) || (isIP(address) === 6 && isLoopbackAddress(address))
 }
 
 /** Whether a Host header, with or without a port, is a loopback name. */

@@ -2,6 +2,7 @@
 // function.
 
 import type { DatabaseAddress } from '../../domain/database-address.ts'
+import { isLoopback } from '../../text/local-names.ts'
 
 /** Reads a PEM file that an address names. */
 export type ReadFile = (path: string) => string
@@ -37,9 +38,4 @@ function tlsOptions(tls: DatabaseAddress['tls'], readFile: ReadFile) {
   const given = Object.fromEntries(Object.entries(files).filter(([, pem]) => pem !== undefined))
   if (!isVerified && Object.keys(given).length === 0) return {}
   return { tls: { ...given, rejectUnauthorized: isVerified } }
-}
-
-/** Whether the host is this machine, so that nothing can intercept the connection. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(host)
 }

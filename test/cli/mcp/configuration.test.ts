@@ -37,7 +37,7 @@ test('a symlink, a folder and a missing file are refused, and the usual file may
   expect(read(join(folder, 'none.json'), true)).toMatchObject({ folders: [] })
 })
 
-test('a listed folder that is missing is told, in the usual file too', () => {
+test('a listed folder that is missing is refused, in the usual file too', () => {
   writeFileSync(file, JSON.stringify({ folders: [join(folder, 'none')] }))
   for (const mayMiss of [false, true]) expect(() => read(file, mayMiss)).toThrow(JSON.stringify(file))
 })

@@ -6,7 +6,8 @@ import { SQL } from 'bun'
 import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/database-address.ts'
 import { conflict, type DomainError } from '../../../domain/errors.ts'
 import { reasonOf } from '../../../domain/system-errors.ts'
-import { databaseClientOptions, isLoopback } from '../client-options.ts'
+import { isLoopback } from '../../../text/local-names.ts'
+import { databaseClientOptions } from '../client-options.ts'
 import { CLIENT_OPTIONS, type Connect } from '../engine/session.ts'
 
 const CONNECT_SECONDS = 10
