@@ -25,7 +25,7 @@ export function Filters({ guest, listQuery }: { guest: Guest; listQuery: ListQue
         <details class="menu">
           <summary class="button quiet">
             <Icon name="sliders-horizontal" />
-            {say('pushes_filter')}
+            <span>{say('pushes_filter')}</span>
             {chosen > 0 && <span class="count">{guest.words.number(chosen)}</span>}
           </summary>
           <Choice

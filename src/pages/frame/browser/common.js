@@ -1,19 +1,21 @@
 // Runs on every page: copy buttons, times in the reader's time zone, and forms that are sent once.
 
-import { locale } from './language.js'
+import { locale, moments } from './language.js'
 
 const COPIED_MS = 2500
 
 for (const element of document.querySelectorAll('[data-without-script]')) element.hidden = true
 
-const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
 const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
 function tellTimes(part) {
   for (const element of part.querySelectorAll('time')) {
     const moment = new Date(element.dateTime)
     const isToday = moment.toDateString() === new Date().toDateString()
     const exact = ('clock' in element.dataset && isToday ? clocks : moments).format(moment)
-    if (element.dataset.relative === undefined) element.textContent = exact
+    // The full stop of "2:05 p.m." also ends the sentence.
+    const isLast = element.nextSibling?.nodeValue?.startsWith('.') === true
+    if (element.dataset.relative === undefined)
+      element.textContent = isLast ? exact.replace(/\.$/, '') : exact
     else element.title = exact
   }
 }

@@ -1,7 +1,7 @@
 // Shows beside the form what the recipient will see. The card follows the limits, of which the server draws
 // it; contents, names and passphrases stay here.
 
-import { lang, locale } from '../language.js'
+import { lang, moments } from '../language.js'
 import { form } from './form.js'
 
 const FIELDS = [
@@ -12,7 +12,6 @@ const FIELDS = [
 const half = document.querySelector('[data-card]')
 const caption = half?.querySelector('p')
 const plain = caption?.textContent
-const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
 const room = matchMedia('(min-width: 1100px)')
 // Closed, so that no field or id of the card meets those of the form.
 const root = half?.querySelector('div').attachShadow({ mode: 'closed' })

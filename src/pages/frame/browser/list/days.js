@@ -1,6 +1,6 @@
 // Groups a list by days in the reader's time zone. The server knows only its own.
 
-import { lang, locale } from '../language.js'
+import { lang, locale, writesDates } from '../language.js'
 
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
 const near = new Intl.RelativeTimeFormat(lang, { numeric: 'auto' })
@@ -26,7 +26,7 @@ function group(list) {
 
 function groupByDay() {
   const list = document.querySelector('.list[data-days]')
-  if (list !== null) group(list)
+  if (list !== null && writesDates) group(list)
 }
 
 groupByDay()
