@@ -201,7 +201,7 @@ function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
       <ul class="rows">
         {listed.map(({ id, ip, userAgent, lastSeenAt }) => (
           <Row
-            title={programOf(userAgent, words)}
+            title={<span dir={words.direction}>{programOf(userAgent, words)}</span>}
             tooltip={userAgent}
             beside={id === guest.session.session.id && <Chip tone="good">{say('session_this')}</Chip>}
             action={
@@ -211,7 +211,7 @@ function SessionList({ guest, listed }: { guest: Member; listed: Session[] }) {
             }
           >
             <p class="hint">
-              <bdi>{ip}</bdi> · {say('session_last_seen')} <Moment at={lastSeenAt} words={words} />
+              <bdi dir="ltr">{ip}</bdi> · {say('session_last_seen')} <Moment at={lastSeenAt} words={words} />
             </p>
           </Row>
         ))}

@@ -57,7 +57,7 @@ export function Table({ heads, rows, isCode = false, look }: TableProps) {
 }
 
 type RowProps = {
-  title: string | null
+  title: Children
   /** The target of the title. */
   href?: string
   tooltip?: string

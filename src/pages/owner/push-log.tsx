@@ -82,10 +82,12 @@ function Entry({ entry, of, words }: { entry: AuditEntry; of: LogOf; words: Word
         {words.say(word)}
       </span>
       <Moment at={at} words={words} />
-      <bdi class="agent" title={userAgent === '' ? undefined : userAgent}>
+      <span class="agent" title={userAgent === '' ? undefined : userAgent}>
         {programOf(userAgent, words)}
+      </span>
+      <bdi class="ip" dir="ltr">
+        {ip}
       </bdi>
-      <bdi class="ip">{ip}</bdi>
     </li>
   )
 }
