@@ -1,4 +1,5 @@
-// The main pages in every language, as narrow as a phone may be: nothing scrolls sideways or is cut off.
+// The main pages in every language, as narrow as a phone may be: nothing scrolls sideways, is cut off
+// or reads oddly.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
@@ -39,6 +40,27 @@ const cutOff = (page: Page) =>
       .map(({ innerText }) => innerText),
   )
 
+/** Returns the words of the kinds that do not stand on one line. Japanese and its like break anywhere. */
+const brokenWords = (page: Page) =>
+  page.evaluate(() => {
+    const range = document.createRange()
+    return [...document.querySelectorAll('.kinds label')]
+      .flatMap((label) => [...label.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE))
+      .flatMap((text) =>
+        [...(text.nodeValue ?? '').matchAll(/[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]+/gu)]
+          .filter(({ 0: word, index }) => {
+            range.setStart(text, index)
+            range.setEnd(text, index + word.length)
+            return range.getClientRects().length > 1
+          })
+          .map(([word]) => word),
+      )
+  })
+
+/** Returns dates without a name of the month, and sentences with two full stops: "2:05 p.m..". */
+const oddTexts = async (page: Page) =>
+  (await page.innerText('body')).match(/\d M\d+ \d|^Today$|[^.]\.\.(?!\.)/gm) ?? []
+
 test.each(LANGUAGES)('the main pages fit a narrow phone in %s', async (language) => {
   const viewport = { width: WIDTH, height: 700 }
   const localized = await tourWith(browser, tour, { locale: tagOf(language), timezoneId: 'UTC', viewport })
@@ -49,12 +71,16 @@ test.each(LANGUAGES)('the main pages fit a narrow phone in %s', async (language)
       lang: await page.getAttribute('html', 'lang'),
       width: await page.evaluate(() => document.documentElement.scrollWidth),
       cutOff: await cutOff(page),
+      brokenWords: await brokenWords(page),
+      oddTexts: language === 'en' ? [] : await oddTexts(page),
     }
     expect({ stop: stop.name, ...found }).toEqual({
       stop: stop.name,
       lang: tagOf(language),
       width: WIDTH,
       cutOff: [],
+      brokenWords: [],
+      oddTexts: [],
     })
   }
   await localized.close()
