@@ -49,6 +49,15 @@ test.each([
     'GIT_SSH_COMMAND',
     'GIT_EXTERNAL_DIFF',
   ],
+  ...[
+    'SSH_ASKPASS',
+    'PHP_INI_SCAN_DIR',
+    'MAKEFILES',
+    'R_PROFILE_USER',
+    'ERL_AFLAGS',
+    'GEM_HOME',
+    'RUSTC_WRAPPER',
+  ],
   ...['ONCEBOX_TOKEN', 'BASH_FUNC_x', 'IFS', '1X', 'A-B', 'A B', '', 'É'],
 ])('%p may hold neither a secret nor the path of one', (name) => {
   for (const use of ['env', 'file'] as const) {
@@ -57,7 +66,7 @@ test.each([
   }
 })
 
-test('PATHS, ENVIRONMENT and PGPASSWORD are allowed', () => {
-  for (const name of ['PATHS', 'ENVIRONMENT', 'PGPASSWORD', '_x'])
+test('PATHS, ENVIRONMENT, PGPASSWORD and KUBECONFIG are allowed', () => {
+  for (const name of ['PATHS', 'ENVIRONMENT', 'PGPASSWORD', 'KUBECONFIG', '_x'])
     expect(targetParser('env')(`${name}=@env:LINK`)).toMatchObject({ value: { use: 'env', name } })
 })
