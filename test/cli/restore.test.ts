@@ -1,9 +1,11 @@
 // `oncebox restore`: its questions and output, and that it asks before it changes anything.
 
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { alterDatabase } from '../support/damage.ts'
 import { startInstance } from '../support/instance.ts'
 import { useLightScrypt } from '../support/light-scrypt.ts'
 import { type BackupParts, backupOf } from '../support/packed-backup.ts'
@@ -100,6 +102,27 @@ test('at a terminal with --yes, asks only about the tokens, and with a flag for 
   const trial = createTrial({ answers: [] })
   expect(await restore(trial, '--yes', '--keep-tokens')).toBe(0)
   expect(trial.err.join('\n')).not.toContain('[')
+})
+
+test('--revoke-tokens removes the webhooks of a backup without tokens, too', async () => {
+  await makeBackup()
+  const data = join(room, 'data')
+  alterDatabase(
+    data,
+    `DELETE FROM api_tokens;
+    INSERT INTO webhooks (host, sealed, format, events, with_name, created_at)
+    VALUES ('hooks.example', x'00', 'json', ',push.created,', false, 0)`,
+  )
+  writeFileSync(file, await backupOf(data, {}))
+  for (const [flag, left] of [
+    ['--keep-tokens', 1],
+    ['--revoke-tokens', 0],
+  ] as const) {
+    expect(await restore(createTrial(), flag)).toBe(0)
+    using database = new Database(join(target, 'oncebox.db'))
+    expect(database.query('SELECT count(*) AS n FROM webhooks').get()).toEqual({ n: left })
+    rmSync(target, { recursive: true })
+  }
 })
 
 test('asks nothing about tokens if the backup has none', async () => {

@@ -87,7 +87,8 @@ export const RESTORES = [VERIFY, RESTORE]
 type Tokens = Decision['apiTokens']
 
 async function chooseTokens({ content }: RestorePlan, chosen: Tokens | null, shell: Shell): Promise<Tokens> {
-  if (content.apiTokens.length === 0) return 'keep'
+  // Webhooks are revoked with them.
+  if (content.apiTokens.length === 0) return chosen ?? 'keep'
   shell.say(...presentTokens(content))
   if (chosen !== null) {
     shell.say(chosen === 'keep' ? 'They are kept.' : 'They are all revoked.')
