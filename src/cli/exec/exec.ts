@@ -55,8 +55,7 @@ async function checkOpenAndRun(given: ExecInput, note: (line: string) => void): 
   forbidCoreDumps()
   const path = findProgram(operands[0] ?? '', shell.os)
   note(`The command is ${path}.`)
-  using folder = createMemoryFolder(shell.os, flags)
-  if (flags.file.length > 0) folder.require()
+  using folder = flags.file.length > 0 ? createMemoryFolder(shell.os, flags) : null
   const input: Target[] = flags.stdin === null ? [] : [{ use: 'stdin', name: STDIN, source: flags.stdin }]
   const targets = [...flags.env, ...input, ...flags.file]
   const links = await checkLinks(targets, flags.passphraseEnv, given)
@@ -79,14 +78,12 @@ const variablesOf = ({ source }: Target) => (source.from === 'variable' ? [sourc
 type Secrets = ReadonlyMap<Target, Uint8Array>
 
 /** Returns the variables that hold a secret, or the path of its file. */
-function variables(secrets: Secrets, folder: MemoryFolder): Record<string, string> {
-  const given = [...secrets].filter(([{ use }]) => use !== 'stdin')
-  return Object.fromEntries(
-    given.map(([{ use, name }, bytes]) => [
-      name,
-      use === 'env' ? Buffer.from(bytes).toString('utf8') : folder.write(name, bytes),
-    ]),
-  )
+function variables(secrets: Secrets, folder: MemoryFolder | null): Record<string, string> {
+  const values = [...secrets].flatMap(([{ use, name }, bytes]) => {
+    if (use === 'env') return [[name, Buffer.from(bytes).toString('utf8')]]
+    return use === 'file' && folder !== null ? [[name, folder.write(name, bytes)]] : []
+  })
+  return Object.fromEntries(values)
 }
 
 /** Returns empty input if our standard input held a link, and null to pass it on. */

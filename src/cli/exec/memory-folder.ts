@@ -9,42 +9,27 @@ import { CommandFailure } from '../failures.ts'
 
 export type MemoryFolder = ReturnType<typeof createMemoryFolder>
 
-/** Creates no folder before the first `write`. */
+/** Throws CommandFailure if there is neither a place in memory nor leave to use the disk. */
 export function createMemoryFolder({ env }: OperatingSystem, { allowDisk }: { allowDisk: boolean }) {
   const parent = [env.XDG_RUNTIME_DIR ?? '', '/dev/shm'].find(isUsable) ?? (allowDisk ? tmpdir() : null)
-  let folder: string | null = null
-  let stopWatching = () => {}
-
-  function open(): string {
-    if (parent === null) throw noMemory()
-    if (folder !== null) return folder
-    folder = mkdtempSync(join(parent, 'oncebox-'))
-    stopWatching = removeAtEnd(folder)
-    return folder
-  }
-
+  if (parent === null)
+    throw new CommandFailure(
+      'There is no folder in memory for a file: XDG_RUNTIME_DIR names none of yours, and there is no /dev/shm. --allow-disk uses the disk.',
+    )
+  const folder = mkdtempSync(join(parent, 'oncebox-'))
+  const stopWatching = removeAtEnd(folder)
   return {
-    /** Throws CommandFailure if there is neither a place in memory nor leave to use the disk. */
-    require: (): void => {
-      if (parent === null) throw noMemory()
-    },
     /** Writes a file that only this user can read. Returns its path. */
     write: (name: string, bytes: Uint8Array): string => {
-      const path = join(open(), name)
+      const path = join(folder, name)
       writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 })
       return path
     },
     [Symbol.dispose]: (): void => {
-      if (folder !== null) rmSync(folder, { recursive: true, force: true })
+      rmSync(folder, { recursive: true, force: true })
       stopWatching()
     },
   }
-}
-
-function noMemory(): CommandFailure {
-  return new CommandFailure(
-    'There is no folder in memory for a file: XDG_RUNTIME_DIR names none of yours, and there is no /dev/shm. --allow-disk uses the disk.',
-  )
 }
 
 /** Whether other users can neither write into the folder nor replace what is in it. */
