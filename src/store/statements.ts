@@ -63,17 +63,18 @@ export function insertInto<T extends SQLiteTable>(table: T): (row: NewRow<T>) =>
 /** Inserts a row unless it conflicts; returns null then. */
 export function insertUnlessThere<T extends SQLiteTable>(
   table: T,
+  computed: Computed = {},
 ): (row: NewRow<T>) => Step<RowOf<T> | null> {
-  const { text, values } = inserting(table)
+  const { text, values } = inserting(table, computed)
   const insert = statement<RowOf<T>>(`${text} ON CONFLICT DO NOTHING RETURNING ${namesOf(table)}`)
   return (row) => first(insert, ...values(row))
 }
 
 /** Inserts rows, and returns only the ids that they got. */
-export function insertForId<T extends SQLiteTable>(table: T): (row: NewRow<T>) => Step<{ id: number }> {
+export function insertForId<T extends SQLiteTable>(table: T) {
   const { text, values } = inserting(table)
   const insert = returningId('id', statement(text))
-  return (row) => only(insert, ...values(row))
+  return (row: NewRow<T>) => only(insert, ...values(row))
 }
 
 /** Columns whose values SQL computes: name in the database → expression. */

@@ -4,7 +4,7 @@
 import { conflict } from '../../domain/errors.ts'
 import type { KeyToStore } from '../pushes-contract.ts'
 import { forSome, insertUnlessThere, locked, select, statement } from '../statements.ts'
-import { all, first, type Parts, run, type Step } from '../steps.ts'
+import { all, first, LAST_ID, type Parts, run, type Step } from '../steps.ts'
 import { idempotencyAnswers, idempotencyKeys } from '../tables.ts'
 import { createSlots } from './slots.ts'
 
@@ -21,7 +21,11 @@ const LAPSED = locked(
   'FOR UPDATE SKIP LOCKED',
 )
 const ANSWER = select(idempotencyAnswers, 'WHERE slot = $1')
-const insert = insertUnlessThere(idempotencyKeys)
+/** `added` follows the insert of a slot, and names it. */
+const insert = {
+  found: insertUnlessThere(idempotencyKeys),
+  added: insertUnlessThere(idempotencyKeys, { slot: LAST_ID }),
+}
 const FORGET = statement('UPDATE idempotency_keys SET push_id = NULL, slot = NULL WHERE lookup = $1')
 const REMOVE = statement('DELETE FROM idempotency_keys WHERE lookup = $1')
 
@@ -74,9 +78,11 @@ export function* useKey(
   const before = yield* first(LOCK, lookup)
   if (before !== null && before.lapsesAt > now) throw conflict(USED)
   if (before !== null) yield* remove(before)
-  const slot = yield* answers.store(answer)
-  const used = { lookup, keyNumber: keyNumberOf(answer), lapsesAt, pushId, slot }
-  if ((yield* insert(used)) === null) throw conflict(USED)
+  const found = yield* answers.find()
+  yield* answers.store(found, answer)
+  const used = { lookup, keyNumber: keyNumberOf(answer), lapsesAt, pushId, slot: found?.slot ?? null }
+  const add = found === null ? insert.added : insert.found
+  if ((yield* add(used)) === null) throw conflict(USED)
 }
 
 /**

@@ -30,7 +30,8 @@ const REMOVE = ['push_labels', 'push_state'].map((table) =>
 )
 const REMOVE_PUSH = causing('destroyed', statement('DELETE FROM pushes WHERE id = $1'))
 const insert = insertForId(pushes)
-const addSecrets = addTo(pushSecrets)
+/** `added` follows the insert of a slot, and names it. */
+const addSecrets = { found: addTo(pushSecrets), added: addTo(pushSecrets, null, { key_slot: LAST_ID }) }
 const addLabels = addTo(pushLabels)
 const CHANGING = [
   ...(['updatedAt', 'views', 'lastViewedAt', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll'] as const),
@@ -80,13 +81,15 @@ export function* insertPush(
     countedAt: 0,
     countedFrom: '',
   }
-  const { id } = yield* insert(stored)
+  const [{ id }, found] = yield* together(insert(stored), keys.find())
   stored.id = id
   stored = yield* writeState(addState, stored, past.entries[0] ?? null, past)
   for (const entry of past.entries.slice(1)) stored = yield* writeState(updateState, stored, entry, past)
   if (of.secrets !== null) {
     const { salt, wrappedKey, passphraseSalt, payload } = of.secrets
-    yield* addSecrets({ pushId: id, keySlot: yield* keys.store(wrappedKey), salt, passphraseSalt, payload })
+    yield* keys.store(found, wrappedKey)
+    const add = found === null ? addSecrets.added : addSecrets.found
+    yield* add({ pushId: id, keySlot: found?.slot ?? 0, salt, passphraseSalt, payload })
   }
   const { labels } = of
   if (labels) {

@@ -4,8 +4,8 @@
 // A slot is overwritten in place and never deleted. Where rows are deleted SQLite merges pages, and copies of
 // the moved rows stay in unused space, where they could not be destroyed.
 
-import { causing, locked, returningId, statement } from '../statements.ts'
-import { first, only, run, type Step } from '../steps.ts'
+import { causing, locked, statement } from '../statements.ts'
+import { first, run, type Step } from '../steps.ts'
 
 type Slot = { slot: number }
 
@@ -16,25 +16,19 @@ export function createSlots({ table, column, bytes }: { table: string; column: s
     'FOR UPDATE SKIP LOCKED',
   )
   const fill = statement(`UPDATE ${table} SET is_free = FALSE, ${column} = $2 WHERE slot = $1`)
-  const append = returningId(
-    'slot',
-    statement(`INSERT INTO ${table} (is_free, ${column}) VALUES (FALSE, $1)`),
-  )
+  const append = statement(`INSERT INTO ${table} (is_free, ${column}) VALUES (FALSE, $1)`)
   const wipe = causing(
     'destroyed',
     statement(`UPDATE ${table} SET is_free = TRUE, ${column} = $2 WHERE slot = $1`),
   )
   const nothing = new Uint8Array(bytes)
 
-  /** Writes into a free slot, or a new one; returns its number. */
-  function* store(value: Uint8Array): Step<number> {
-    const found = yield* first(free)
-    if (found !== null) {
-      yield* run(fill, found.slot, value)
-      return found.slot
-    }
-    return (yield* only(append, value)).slot
+  return {
+    /** Finds a free slot for `store`; null when there is none. */
+    find: () => first(free),
+    /** Writes into the slot that was found, or into a new one: LAST_ID for the next statement. */
+    store: (found: Slot | null, value: Uint8Array): Step<void> =>
+      found === null ? run(append, value) : run(fill, found.slot, value),
+    destroy: (slot: number) => run(wipe, slot, nothing),
   }
-
-  return { store, destroy: (slot: number) => run(wipe, slot, nothing) }
 }
