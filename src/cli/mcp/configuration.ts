@@ -63,8 +63,16 @@ function parseConfiguration(text: string): Configuration {
   if (!isTexts(folders) || !folders.every(isAbsolute)) refuse('"folders" must be a list of absolute paths')
   return {
     recipes: new Map(Object.entries(recipes).map(([name, recipe]) => [name, parseRecipe(name, recipe)])),
-    folders: folders.map((given: string) => ({ given, real: realpathSync(given) })),
+    folders: folders.map((given: string) => ({ given, real: realPathOf(given) })),
     recipients: new Map(Object.entries(recipients).map(([name, key]) => [name, parseRecipient(name, key)])),
+  }
+}
+
+function realPathOf(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch (cause) {
+    return refuse(`folder ${JSON.stringify(folder)}: ${reasonOf(cause)}`)
   }
 }
 

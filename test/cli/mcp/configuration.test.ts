@@ -38,8 +38,10 @@ test('a symlink, a folder and a missing file are refused, and the usual file may
 })
 
 test('a listed folder that is missing is refused, in the usual file too', () => {
-  writeFileSync(file, JSON.stringify({ folders: [join(folder, 'none')] }))
-  for (const mayMiss of [false, true]) expect(() => read(file, mayMiss)).toThrow(JSON.stringify(file))
+  const none = join(folder, 'none')
+  writeFileSync(file, JSON.stringify({ folders: [none] }))
+  for (const mayMiss of [false, true])
+    expect(() => read(file, mayMiss)).toThrow(`folder ${JSON.stringify(none)}: there is no such`)
 })
 
 test.each([
