@@ -85,7 +85,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     return loaded
   }
 
-  /** Resolves to the address of the provider, and what the browser keeps in a cookie until it comes back. */
+  /** Resolves to the provider's address to redirect to, and to the cookie for the way back. */
   async function start({ purpose, next }: ProviderVisit): Promise<{ url: string; cookie: string }> {
     const provider = await load()
     const secrets = provider.newSecrets()

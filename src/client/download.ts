@@ -2,7 +2,7 @@
 // complete.
 
 import { rm, statfs } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { authorityOf } from '../text/web-address.ts'
 import { parseJsonBody, readBody, readChunks } from './answer-body.ts'
 import type { Dial } from './dial.ts'
@@ -96,7 +96,7 @@ async function requireRoom({ size, part }: FileDownload, from: number): Promise<
   if (missing <= 0) return
   throw new ClientFailure(
     'failed',
-    `The file has ${size} bytes, ${missing} more than are free in ${dirname(part)}.`,
+    `The file has ${size} bytes, ${missing} more than are free in ${resolve(dirname(part))}.`,
   )
 }
 

@@ -33,7 +33,7 @@ export type Account = {
   isService: boolean
 }
 
-/** Stands in place of the hash of a password that does not exist. No hash equals it. */
+/** Stored instead of a password hash for an account without a password. No hash equals it. */
 export const NO_PASSWORD = '!'
 
 /** Who signs people in besides the server itself: an OpenID provider, or a proxy by its header. */

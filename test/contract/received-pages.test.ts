@@ -270,7 +270,7 @@ describe('a greeting', () => {
     expect(await messageOf(owner, url_token)).toStartWith('I am sharing')
   })
 
-  test('fills a template with that name, and with nothing for a label', async () => {
+  test('fills a message template with that name, and never with the label', async () => {
     const owner = await newOwner()
     await owner.post('/account/message', { message: 'For {name}: {link}' })
     const { url_token } = await api.create({ name: 'VPN for Bob' }, { token: owner.token })

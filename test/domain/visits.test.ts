@@ -74,7 +74,7 @@ test('only a locked live push can be unlocked', () => {
   expect(decideUnlock(examplePush(NOW), visit, NOW)).toBeNull()
 })
 
-test('a deletion ends a live push once, and the grants of a used-up one', () => {
+test('a deletion ends a live push once; of a used-up push it ends the download links', () => {
   const push = examplePush(NOW)
   const change = decideDeletion(push, { visit, hasGrants: false }, NOW + SECOND)
   expect(change).toMatchObject({

@@ -257,7 +257,7 @@ test('the MCP server: the version first, files before fields, both versions', as
 })
 
 test.each([{}, { authorization: 'Bearer wrong' }])(
-  'the browser extension probes what this edition does not have, with %p',
+  'the browser extension finds out with %p what this edition lacks',
   async (headers: Record<string, string>) => {
     const version = await ask('/api/v2/version')
     expect(version.body.application_version.localeCompare('2.5.0', 'en', { numeric: true })).toBe(1)

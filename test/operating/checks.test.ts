@@ -203,7 +203,7 @@ describe('a database server', () => {
     expect(await database({ sinceHeartbeat: () => 60_000 })).toContain('has written nothing for 60 s')
   })
 
-  test('whose disk is full is a warning, so that readers still reach it', async () => {
+  test('with a full disk stays ready and gets a warning, so that reading still works', async () => {
     const told = await database({ isFull: () => true })
     expect(told).toStartWith(
       'ready: The disk of the database server is full, so new pushes are refused (507)',

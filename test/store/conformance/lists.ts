@@ -45,7 +45,7 @@ export function describeLists(open: OpenEngine): void {
     return page.map((listed) => listed.push.id)
   }
 
-  test('what arrives or ends is new until its owner looks at it, and stands under one tab', async () => {
+  test('what arrives or ends is marked as new until its owner opens the list, under one tab', async () => {
     const { store } = opened
     const [used, lapsed, revoked, deleted, live] = [
       await push({ expireAfterViews: 1 }),
