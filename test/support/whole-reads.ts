@@ -15,6 +15,7 @@ export const WHOLE_READS: readonly [part: string, reason: string][] = [
   ['INSERT INTO event_counts (account_id, last) SELECT', 'a restore'],
   ['FROM audit_entries) AS entries', 'backup and restore count everything once'],
   ['FROM api_tokens JOIN accounts', 'a restore lists all tokens'],
+  ['UPDATE passkeys SET signs_in = false', 'a restore, and the command expire-all'],
   ['count(*) AS n FROM passkeys GROUP BY rp_id', 'doctor looks through a whole database'],
   ['count(*) AS n FROM push_secrets', 'doctor looks through a whole database'],
   ['expires_at <= $2)', 'the lists of an owner while the clock is in doubt'],
