@@ -24,8 +24,11 @@ const FILE = { filename: 'a.txt', data: Buffer.from('a file').toString('base64')
 
 type Send = (soFar: Recorded) => Promise<unknown>
 type Cost = [statements: number, transactions: number]
-/** `prepare` creates what the request needs, and returns the request that is measured. */
-type Row = { cost: Cost; prepare: (world: World) => Promise<Send> }
+/**
+ * `prepare` creates what the request needs, and returns the request that is measured. `isByLink`: PostgreSQL
+ * needs one statement more, because it locks a row of one table by its link.
+ */
+type Row = { cost: Cost; isByLink?: true; prepare: (world: World) => Promise<Send> }
 
 const COSTS: Record<string, Row> = {
   create: {
@@ -43,15 +46,18 @@ const COSTS: Record<string, Row> = {
         post(api, {}, token),
   },
   retrieve: {
-    cost: [5, 1],
+    cost: [4, 1],
+    isByLink: true,
     prepare: retrieveOf({}, null),
   },
   'retrieve of an owned push': {
-    cost: [10, 1],
+    cost: [9, 1],
+    isByLink: true,
     prepare: retrieveOf({}),
   },
   'retrieve, the last view': {
-    cost: [20, 1],
+    cost: [19, 1],
+    isByLink: true,
     prepare: retrieveOf({ expire_after_views: 1 }),
   },
   'retrieve with its passphrase': {
@@ -63,11 +69,13 @@ const COSTS: Record<string, Row> = {
     prepare: retrieveOf({ passphrase: 'open' }, 'token', PASSPHRASE),
   },
   'retrieve without the passphrase': {
-    cost: [5, 1],
+    cost: [4, 1],
+    isByLink: true,
     prepare: retrieveOf({ passphrase: 'open' }),
   },
   'retrieve with files': {
-    cost: [13, 2],
+    cost: [12, 2],
+    isByLink: true,
     prepare: retrieveOf({ files: [FILE] }),
   },
   preview: {
@@ -97,7 +105,8 @@ const COSTS: Record<string, Row> = {
     },
   },
   'retrieve that a webhook hears of, and the delivery': {
-    cost: [16, 3],
+    cost: [15, 3],
+    isByLink: true,
     prepare: async (world) => {
       const send = await retrieveOf({}, 'hooked')(world)
       return async (soFar) => {
@@ -171,7 +180,7 @@ async function openPostgres(flags: Record<string, string>): Promise<Opened> {
 }
 
 /** Tests each row of the table on one engine. */
-function testCosts(open: (flags: Record<string, string>) => Promise<Opened>): void {
+function testCosts(open: (flags: Record<string, string>) => Promise<Opened>, moreByLink: number): void {
   let receiver: WebhookReceiver
   let world: World
   beforeAll(async () => {
@@ -199,11 +208,12 @@ function testCosts(open: (flags: Record<string, string>) => Promise<Opened>): vo
     async (_, row) => {
       const send = await row.prepare(world)
       const { statements, transactions } = await world.recorder.during(send)
-      expect([statements.length, transactions]).toEqual(row.cost)
+      const more = row.isByLink === true ? moreByLink : 0
+      expect([statements.length - more, transactions]).toEqual(row.cost)
     },
     START_MS,
   )
 }
 
-describe('on SQLite', () => testCosts(openSqlite))
-needs('postgres').describe('on PostgreSQL', () => testCosts(openPostgres))
+describe('on SQLite', () => testCosts(openSqlite, 0))
+needs('postgres').describe('on PostgreSQL', () => testCosts(openPostgres, 1))

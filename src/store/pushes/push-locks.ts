@@ -56,9 +56,8 @@ type LinkedRows = { push: StoredPush; secrets: SealedSecrets | null }
 /** Locks a push by its link. */
 export function* lockLinked(lookup: Uint8Array, isRemote: boolean): Step<LinkedRows | null> {
   if (isRemote) return yield* lockAtOnce(lookup)
-  const state = yield* first(LOCK_LINKED, lookup)
-  const row = state && (yield* first(FIND, state.id))
-  return state && row && { push: presentPush(row, state), secrets: yield* first(SECRETS, state.id) }
+  const push = yield* findPush(lookup)
+  return push && { push, secrets: yield* first(SECRETS, push.id) }
 }
 
 /** Locks in one round trip, which takes longer than three lookups of the link. */
