@@ -140,7 +140,7 @@ needs('chromium').describe('a passkey', () => {
     await forget()
     await follow(page, () => alone().click())
     expect(await page.textContent('.notice.bad')).toContain('may have been copied')
-    expect(await page.evaluate(() => document.activeElement?.className)).toContain('notice')
+    await page.waitForFunction(() => document.activeElement?.classList.contains('notice'))
   })
 
   test('that the device has lost is not found, and a recovery code signs in instead', async () => {
