@@ -76,10 +76,23 @@ export function createPreferences({ store: { preferences }, limits, onError }: P
     return { events, language: kept?.mailLanguage ?? 'en' }
   }
 
+  /** Returns the language that an account brought along or last chose for its mails; null without one. */
+  async function findLanguage({ id }: Pick<Account, 'id'>): Promise<Language | null> {
+    return (await preferences.find(id))?.mailLanguage ?? null
+  }
+
   async function keepMailWishes({ id: accountId }: Account, { events, language }: MailWishes): Promise<void> {
     const mailEvents = events.length === 0 ? null : `,${events.join()},`
     await preferences.keep({ accountId, mailEvents, mailLanguage: language })
   }
 
-  return { findTemplate, keepTemplate, findChoices, rememberChoices, findMailWishes, keepMailWishes }
+  return {
+    findTemplate,
+    keepTemplate,
+    findChoices,
+    rememberChoices,
+    findLanguage,
+    findMailWishes,
+    keepMailWishes,
+  }
 }

@@ -65,7 +65,13 @@ export function surveySource(
       nextId -= 1
       return nextId
     },
-    ...{ remember: nothing, setTotpSecret: nothing, addApiToken: nothing, addPush: nothing },
+    ...{
+      remember: nothing,
+      setLanguage: nothing,
+      setTotpSecret: nothing,
+      addApiToken: nothing,
+      addPush: nothing,
+    },
   }
   const keyring = here?.keyring ?? parseKeyFile(newKeyFile())
   return walkSource(source, { ...options, step, keyring, prepare: lookAtFiles })

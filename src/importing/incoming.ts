@@ -50,6 +50,8 @@ export type IncomingAccount = {
   isStopped: boolean
   /** The secret of the second factor, in base32; null without one. */
   totp: { secret: Unsealed; lastStep: number | null } | null
+  /** The tag of its language there; '' without one. */
+  language: string
   createdAt: number
 }
 

@@ -2,6 +2,7 @@
 
 import { isBcrypt } from '../accounts/passwords.ts'
 import { parseEmail } from '../domain/account.ts'
+import { type Language, languageOf } from '../domain/language.ts'
 import type { IncomingAccount } from './incoming.ts'
 
 export type PlannedAccount = {
@@ -12,6 +13,8 @@ export type PlannedAccount = {
   totp: { secret: string; lastStep: number | null } | null
   /** The token to import; null without a usable one. */
   apiToken: string | null
+  /** Its language; null without one that is supported. */
+  language: Language | null
   createdAt: number
   notes: string[]
 }
@@ -46,6 +49,7 @@ export function planAccount(incoming: IncomingAccount): PlannedAccount | { probl
     isDisabled: incoming.isStopped || totp === 'sealed',
     totp: totp === 'sealed' ? null : totp,
     apiToken: isShort ? null : apiToken,
+    language: languageOf(incoming.language),
     createdAt: incoming.createdAt,
     notes,
   }

@@ -90,12 +90,13 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
     return here?.id ?? null
   }
 
-  async function addAccount({ isDisabled, totp, notes, apiToken, ...planned }: PlannedAccount) {
+  async function addAccount({ isDisabled, totp, notes, apiToken, language, ...planned }: PlannedAccount) {
     const disabledAt = isDisabled ? now : null
     const accountId = await step.addAccount({ ...planned, disabledAt, totpStep: null })
     await step.remember(marks.account.one(planned.email))
     report.accounts.came += 1
     if (isDisabled) report.accounts.disabled += 1
+    if (language !== null) await step.setLanguage({ accountId, language })
     if (totp === null) return accountId
     const sealedSecret = sealForAccount(totp.secret, { accountId, field: 'totp', keyring })
     await step.setTotpSecret({ accountId, sealedSecret, step: totp.lastStep })

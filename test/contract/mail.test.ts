@@ -211,6 +211,11 @@ describe('an account that wants mail about events', () => {
     expect(mail?.text).toContain('http://localhost/pushes\n')
     expect(mail?.raw).not.toMatch(new RegExp(`VPN|swordfish|${url_token}`))
     await ann.post('/account/mail?locale=de', { 'push.opened': 'true' })
+    const again = await people.post('/sign-in', { email: 'ann@example.org', password: people.password })
+    expect(again.headers.getSetCookie()).toContainEqual(expect.stringMatching(/^oncebox_language=de;/))
+    const chosen = { headers: { cookie: 'oncebox_language=fr' } }
+    const fields = { email: 'ann@example.org', password: people.password }
+    expect((await people.post('/sign-in', fields, chosen)).headers.getSetCookie()).toHaveLength(1)
     await api.fetch(`${PUSHES}/${url_token}`)
     const [german] = await arrived(1)
     expect(german?.text).toContain('Ein Geheimnis wurde geöffnet\n\n')

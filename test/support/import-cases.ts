@@ -237,6 +237,21 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     await written.close()
   })
 
+  test('accounts keep the language that they chose there, if it is supported', async () => {
+    const written = await source()
+    const languages = ['no', 'zh-CN', 'tlh', undefined]
+    for (const [index, language] of languages.entries()) {
+      const user = { id: index + 1, email: `user${index}@example.org` }
+      written.addUser(language === undefined ? user : { ...user, language })
+    }
+    await written.close()
+    await importReport({ ...written.wish, dataDir }, NOW)
+    const { store } = await open(dataDir)
+    const kept = await Promise.all([1, 2, 3, 4].map((id) => store.preferences.find(id)))
+    expect(kept.map((chosen) => chosen?.mailLanguage ?? null)).toEqual(['nb', 'zh-Hans', null, null])
+    await store.close()
+  })
+
   test('a dry run, an import and a comparison report an administrator who is a member here', async () => {
     const written = await source([live(1)])
     written.addUser({ id: 1, email: 'ann@example.org' })

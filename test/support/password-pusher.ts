@@ -16,6 +16,7 @@ export type SourceUser = {
   lastStep?: number | null
   lockedAt?: number | null
   confirmedAt?: number | null
+  language?: string
 }
 
 export type SourceFile = {
@@ -107,6 +108,7 @@ export async function writeSource(folder: string, options: WriteOptions = {}) {
       last_otp_timestep: lastStep,
       locked_at: time(lockedAt),
       confirmed_at: time(confirmedAt),
+      preferred_language: user.language ?? null,
       created_at: time(0),
     })
   }

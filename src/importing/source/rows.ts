@@ -92,6 +92,7 @@ export function readAccount(row: Row, unseal: Unseal): IncomingAccount {
     // A version that asks for no confirmation has no such column.
     isStopped: text(row.locked_at) !== '' || row.confirmed_at === null || row.confirmed_at === '',
     totp,
+    language: text(row.preferred_language),
     createdAt: parseTime(row.created_at) ?? 0,
   }
 }

@@ -26,7 +26,7 @@ const TABLES = {
     needed: ['id', 'email', 'encrypted_password', 'authentication_token', 'created_at'],
     optional: [
       ...['admin', 'otp_required_for_login', 'otp_secret_ciphertext', 'last_otp_timestep'],
-      ...['locked_at', 'confirmed_at'],
+      ...['locked_at', 'confirmed_at', 'preferred_language'],
     ],
   },
   active_storage_attachments: {

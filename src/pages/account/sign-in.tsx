@@ -4,12 +4,13 @@
 import type { AccountLinks } from '../../accounts/account-links.ts'
 import type { HeaderSignIn } from '../../accounts/header-sign-in.ts'
 import type { Passkeys } from '../../accounts/passkeys.ts'
+import type { AccountPreferences } from '../../accounts/preferences.ts'
 import type { NewSession, Sessions, SignIn } from '../../accounts/sessions.ts'
 import { DomainError } from '../../domain/errors.ts'
 import type { PushLimits } from '../../domain/new-push.ts'
 import { PAGES } from '../../http/urls.ts'
 import { Contact } from '../frame/brand.tsx'
-import { cookieOf } from '../frame/cookies.ts'
+import { cookieIn, cookieOf } from '../frame/cookies.ts'
 import type { Form } from '../frame/form.ts'
 import { type Guest, leadTo, type Member } from '../frame/guest.ts'
 import type { AnswerGuest } from '../frame/page.tsx'
@@ -23,6 +24,7 @@ import { ProviderLink, type ShownProvider } from './provider-link.tsx'
 export type SignInPageOptions = {
   answer: AnswerGuest
   sessions: Sessions
+  preferences: Pick<AccountPreferences, 'findLanguage'>
   accountLinks: Pick<AccountLinks, 'sendReset'>
   /** Whether anyone may create an account. */
   signups: boolean
@@ -41,7 +43,7 @@ type SignInForm = FormRefusal & { email?: string; next?: string }
 
 export function createSignInPages(options: SignInPageOptions) {
   const { answer, sessions, accountLinks, signups, limits, provider, headerSignIn } = options
-  const { allowsPasswords, allowsPasskeys, passkeys } = options
+  const { allowsPasswords, allowsPasskeys, passkeys, preferences } = options
   const { party } = passkeys
 
   function show(guest: Guest, shown: SignInForm = {}): Response {
@@ -171,13 +173,23 @@ export function createSignInPages(options: SignInPageOptions) {
       : askCode(guest, { ...asked, status: 422, notice: guest.say('code_wrong') })
   }
 
-  function enter(guest: Guest, { sessionToken }: NewSession, next: string): Response {
+  /** Begins a session, in the account's language unless this browser has chosen one. */
+  async function enter(guest: Guest, { account, sessionToken }: NewSession, next: string): Promise<Response> {
     const cookie = cookieOf(guest, { name: 'session', value: sessionToken })
-    return leadTo(guest, isOwnPath(next) ? next : PAGES.create.href(), { 'set-cookie': cookie })
+    const response = leadTo(guest, isOwnPath(next) ? next : PAGES.create.href(), { 'set-cookie': cookie })
+    const isChosen = guest.languageCookie !== null || cookieIn(guest, 'language') !== null
+    const language = isChosen ? null : await preferences.findLanguage(account)
+    if (language !== null)
+      response.headers.append('set-cookie', cookieOf(guest, { name: 'language', value: language }))
+    return response
   }
 
   /** Signs in after an account was created or its password was set. */
-  function enterAfter(guest: Guest, result: SignIn, next: string = PAGES.create.href()): Response {
+  async function enterAfter(
+    guest: Guest,
+    result: SignIn,
+    next: string = PAGES.create.href(),
+  ): Promise<Response> {
     return result.outcome === 'signed_in' ? enter(guest, result, next) : leadTo(guest, PAGES.signIn.href())
   }
 

@@ -17,14 +17,15 @@ const NOTHING_CHOSEN: Preferences = {
   ...{ template: null, askTemplate: null, recipient: null, mailEvents: null, mailLanguage: null },
 }
 
-export function createPreferences({ read, write }: Steps) {
-  function* keep(accountId: number, changed: Partial<Preferences>): Step<void> {
-    if ((yield* lockAccount(accountId)) === null) return
-    const before = yield* first(FIND, accountId)
-    yield* run(REMOVE, accountId)
-    yield* add({ ...NOTHING_CHOSEN, ...before, ...changed, accountId })
-  }
+/** Saves the given choices, and keeps the others. */
+export function* keepPreferences(accountId: number, changed: Partial<Preferences>): Step<void> {
+  if ((yield* lockAccount(accountId)) === null) return
+  const before = yield* first(FIND, accountId)
+  yield* run(REMOVE, accountId)
+  yield* add({ ...NOTHING_CHOSEN, ...before, ...changed, accountId })
+}
 
+export function createPreferences({ read, write }: Steps) {
   /** Returns null for an account that has chosen nothing. */
   async function find(id: number): Promise<Preferences | null> {
     const found = await read(() => first(FIND, id), isThere)
@@ -37,6 +38,6 @@ export function createPreferences({ read, write }: Steps) {
     find,
     /** Saves the given choices. Does nothing when the account was removed. */
     keep: ({ accountId, ...changed }: Partial<Preferences> & { accountId: number }) =>
-      write(() => keep(accountId, changed), { grows: true }),
+      write(() => keepPreferences(accountId, changed), { grows: true }),
   }
 }

@@ -2,10 +2,12 @@
 
 import type { Account } from '../../domain/account.ts'
 import type { EntryToImport } from '../../domain/audit.ts'
+import type { Language } from '../../domain/language.ts'
 import type { Push } from '../../domain/push.ts'
 import type { Now } from '../../domain/time.ts'
 import { findForImport, insertAccount } from '../accounts/accounts.ts'
 import { importToken } from '../accounts/api-tokens.ts'
+import { keepPreferences } from '../accounts/preferences.ts'
 import { importTwoFactor } from '../accounts/two-factor.ts'
 import type { Credentials } from '../accounts-contract.ts'
 import type { SealedFile, SealedLabels, SealedSecrets } from '../sealed-contract.ts'
@@ -65,6 +67,8 @@ function createImport(run: Run, now: Now) {
     findAccount: (email: string) => run(findForImport(email)),
     /** Adds an account. Resolves to its id, to which the secret of a second factor is sealed. */
     addAccount: async (account: AccountToImport) => (await run(insertAccount(account))).id,
+    setLanguage: ({ accountId, language }: { accountId: number; language: Language }) =>
+      run(keepPreferences(accountId, { mailLanguage: language })),
     setTotpSecret: (secret: { accountId: number; sealedSecret: Uint8Array; step: number | null }) =>
       run(importTwoFactor(secret)),
     /**
