@@ -51,15 +51,19 @@ export function Fragment({ children }: { children?: Children }): Html {
 /** The names under which the compiler calls `jsx` for several children and in development. */
 export { jsx as jsxDEV, jsx as jsxs }
 
+/** Flattens the rope string of a rendering that is kept, once rather than on each page, by searching it. */
+export function flattened(html: Html): Html {
+  html.text.includes('\0')
+  return html
+}
+
 /** Caches a rendering per language. Use it only for content that depends on nothing else. */
 export function oncePerLanguage(render: (words: Words) => Html): (words: Words) => Html {
   const written = new Map<Words, Html>()
   return (words) => {
     const known = written.get(words)
     if (known !== undefined) return known
-    const html = render(words)
-    // Searching flattens the rope string once, rather than on each page.
-    html.text.includes('\0')
+    const html = flattened(render(words))
     written.set(words, html)
     return html
   }

@@ -13,7 +13,7 @@ import {
 import type { Assets, ScriptName } from './assets.ts'
 import { type Guest, LANGUAGE_PARAMETER, otherFields } from './guest.ts'
 import { Header, RecipientHeader } from './header.tsx'
-import type { Children, Html } from './html.ts'
+import { type Children, flattened, type Html } from './html.ts'
 import { drawingsFor } from './icons.tsx'
 
 export type PageOptions = {
@@ -152,7 +152,7 @@ function languageMenu(words: Words, first: readonly Language[]): Html {
   const key = [words.language, ...first].join()
   const known = menus.get(key)
   if (known !== undefined) return known
-  const menu = (
+  const menu = flattened(
     <>
       <label for="language">{words.say('language')}</label>
       <select id="language" name={LANGUAGE_PARAMETER} data-submits>
@@ -165,7 +165,7 @@ function languageMenu(words: Words, first: readonly Language[]): Html {
       <button type="submit" class="quiet" data-without-script>
         {words.say('language_change')}
       </button>
-    </>
+    </>,
   )
   if (menus.size === MAX_MENUS) menus.clear()
   menus.set(key, menu)
