@@ -1,4 +1,4 @@
-// What a browser keeps for the server while somebody signs in: sealed, and worth nothing after some minutes.
+// Tickets: sealed values that a browser keeps while somebody signs in, and that lapse after some minutes.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { openJson, sealJson } from '../crypto/sealed-field.ts'

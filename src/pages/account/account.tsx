@@ -169,7 +169,7 @@ type TwoFactorProps = { guest: Member; state: AccountPageState; left: number; as
 function TwoFactorSection({ guest, state, left, asksCode }: TwoFactorProps) {
   const { words, say, account } = guest
   const problem = state.wrongPassword === 'twofactor' ? say('password_wrong') : undefined
-  // By passkeys alone, unless there is an authenticator app.
+  // Passkeys are the second factor unless there is an authenticator app.
   const isOn = account.passkeys > 0
   return (
     <Card id="two-factor" title={say('two_factor_title')}>

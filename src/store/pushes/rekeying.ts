@@ -26,17 +26,18 @@ const BY_VALUE = statement<{ kind: string; head: Uint8Array; rows: number }>(
   UNION ALL ${WEBHOOK_KEYS} UNION ALL ${REQUEST_KEYS}`,
 )
 
-/** Reads all pushes. */
+/** Reads all pushes. Ordered here, because PostgreSQL groups rows in any order. */
 export function* listKeyUses(): Step<KeyUse[]> {
   const byValue = yield* all(BY_VALUE)
   const byText = yield* all(MAIL_KEYS)
-  return [
+  const uses = [
     ...(yield* all(BY_NUMBER)),
     ...byValue.map(({ kind, head, rows }) => ({ kind, number: keyNumberOf(head), rows })),
     ...byText.map(({ head, rows }) => ({
       ...{ kind: 'mail that waits', number: keyNumberOf(Buffer.from(head, 'base64url')), rows },
     })),
   ]
+  return uses.toSorted((one, other) => one.kind.localeCompare(other.kind) || one.number - other.number)
 }
 
 export function* isKeyNeeded(number: number): Step<boolean> {
