@@ -2,12 +2,13 @@
 // metrics and "oncebox doctor" run them.
 
 import { type Doubt, explainBehind, explainDoubt } from '../domain/clock.ts'
+import type { FailingHost } from '../domain/outbox.ts'
 import { DAY, formatTime, MINUTE, type Now, SECOND } from '../domain/time.ts'
 import type { Authority } from '../lan/certificate.ts'
 import type { DamageReports } from '../store/contract.ts'
 import type { DatabaseReport } from '../store/database-contract.ts'
 import type { BucketReport, FreeSpace } from '../store/files-contract.ts'
-import { type FailingHost, judgeMail, judgeWebhooks, type MailFailure } from './delivery-checks.ts'
+import { judgeMail, judgeWebhooks, type MailFailure } from './delivery-checks.ts'
 import { type Checks, fine, problem, type Verdict, warning } from './health.ts'
 
 export type ServedOptions = {

@@ -1,6 +1,7 @@
 // The verdict of a health check, and how a list of checks runs.
 
 import { DomainError } from '../domain/errors.ts'
+import type { FailingHost } from '../domain/outbox.ts'
 import { SECOND } from '../domain/time.ts'
 import type { Log } from './log.ts'
 
@@ -10,6 +11,8 @@ export type Verdict = {
   said: string
   /** The remedy; null when nothing has to be done, or when `said` contains it. */
   remedy: string | null
+  /** Receivers of messages that fail, for a page, which explains them in the language of its reader. */
+  failing?: readonly FailingHost[]
 }
 
 export type Finding = Verdict & { part: string }

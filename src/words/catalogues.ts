@@ -48,6 +48,8 @@ import zhHant from './zh-Hant.json' with { type: 'file' }
 export type Text = string | ({ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>)
 
 export type WordKey = keyof typeof en
+export const isWordKey = (key: string): key is WordKey => Object.hasOwn(en, key)
+
 export type Catalogue = Record<WordKey, Text>
 
 /** The path of each file. TypeScript takes it for what the file contains. */
