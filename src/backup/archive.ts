@@ -3,12 +3,13 @@
 // bytes than it lists.
 
 import { createTarDecoder, createTarPacker, type ParsedTarEntry } from 'modern-tar'
+import { streamOf } from '../age/streams.ts'
 import { createDigest } from '../crypto/digest.ts'
 import { DomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import { membersOf } from '../store/folder/notes.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
-import { piecesOf, readOpen, streamFrom } from './streams.ts'
+import { asyncPieces, readOpen } from './streams.ts'
 
 const MANIFEST = 'manifest.json'
 const MAX_MANIFEST_BYTES = 64 * 1024
@@ -45,7 +46,7 @@ export function createManifest(
 }
 
 export function memberOfBytes(name: MemberName, bytes: Uint8Array): Promise<MemberSource> {
-  return memberOf(name, () => piecesOf(bytes))
+  return memberOf(name, () => asyncPieces(bytes))
 }
 
 /** Reads the file once for its checksum. It must not change afterwards. */
@@ -73,9 +74,9 @@ export function writeBackup(
   const mtime = new Date(manifest.madeAt)
 
   async function addAll(): Promise<void> {
-    const all = [{ name: MANIFEST, bytes: list.length, read: () => piecesOf(list) }, ...sources]
+    const all = [{ name: MANIFEST, bytes: list.length, read: () => asyncPieces(list) }, ...sources]
     for (const { name, bytes, read } of all)
-      await streamFrom(read()).pipeTo(controller.add({ name, size: bytes, mtime, mode: 0o600 }))
+      await streamOf(read()).pipeTo(controller.add({ name, size: bytes, mtime, mode: 0o600 }))
     controller.finalize()
   }
 

@@ -2,11 +2,11 @@
 // them. The program `age` can decrypt them too.
 
 import type { Decrypter } from 'age-encryption'
+import { streamOf } from '../age/streams.ts'
 import { identitiesIn } from '../domain/age-recipient.ts'
 import { conflict, type DomainError } from '../domain/errors.ts'
 import { codeOf } from '../domain/system-errors.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
-import { streamFrom } from './streams.ts'
 
 export type Seal = { recipients: readonly string[] } | { passphrase: string }
 
@@ -66,7 +66,7 @@ export async function openBackup(
   try {
     const first = await readHeader(pieces)
     const seal = sealOf(first, file)
-    const tar = streamFrom(joined(first, pieces))
+    const tar = streamOf(joined(first, pieces))
     if (seal !== 'none')
       return { seal, tar: await decrypt(tar, await createDecrypter(seal, { file, credentials }), file) }
     // The operator expects an encrypted backup, so a plain one may be a forgery.
