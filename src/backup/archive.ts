@@ -6,7 +6,7 @@ import { createTarDecoder, createTarPacker, type ParsedTarEntry } from 'modern-t
 import { streamOf } from '../age/streams.ts'
 import { createDigest } from '../crypto/digest.ts'
 import { DomainError } from '../domain/errors.ts'
-import { codeOf } from '../domain/system-errors.ts'
+import { codeOf, messageOf } from '../domain/system-errors.ts'
 import { membersOf } from '../store/folder/notes.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
 import { asyncPieces, readOpen } from './streams.ts'
@@ -214,8 +214,4 @@ function explain(cause: unknown, file: string): unknown {
   if (cause instanceof DomainError || codeOf(cause) !== '') return cause
   const message = messageOf(cause)
   return damagedBackup(file, /truncated/i.test(message) ? 'it ends too early' : message.replace(/\.$/, ''))
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

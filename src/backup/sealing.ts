@@ -3,9 +3,9 @@
 
 import type { Decrypter } from 'age-encryption'
 import { streamOf } from '../age/streams.ts'
-import { identitiesIn } from '../domain/age-recipient.ts'
+import { identitiesIn, noIdentities } from '../domain/age-recipient.ts'
 import { conflict, type DomainError } from '../domain/errors.ts'
-import { codeOf } from '../domain/system-errors.ts'
+import { codeOf, messageOf } from '../domain/system-errors.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
 
 export type Seal = { recipients: readonly string[] } | { passphrase: string }
@@ -35,8 +35,7 @@ export async function sealStream(
     return await encrypter.encrypt(plain)
   } catch (cause) {
     // A key with a valid checksum need not be a point on its curve.
-    const message = cause instanceof Error ? cause.message : String(cause)
-    throw conflict(`The backup cannot be encrypted for one of the public keys: ${message}.`)
+    throw conflict(`The backup cannot be encrypted for one of the public keys: ${messageOf(cause)}.`)
   }
 }
 
@@ -142,10 +141,7 @@ export function addIdentities(decrypter: Decrypter, { path, text }: IdentityFile
     if (keys.length === 0) throw new Error('no key')
     for (const key of keys) decrypter.addIdentity(key)
   } catch {
-    throw refuse(
-      path,
-      'holds no secret key of age (a line that begins with AGE-SECRET-KEY-), or other lines beside it',
-    )
+    throw noIdentities(path)
   }
 }
 
@@ -154,7 +150,7 @@ async function decrypt(sealed: ReadableStream<Uint8Array>, decrypter: Decrypter,
     return await decrypter.decrypt(sealed)
   } catch (cause) {
     if (codeOf(cause) !== '') throw cause
-    const message = cause instanceof Error ? cause.message : String(cause)
+    const message = messageOf(cause)
     if (!message.startsWith('no identity matched'))
       throw damagedBackup(file, `it cannot be decrypted (${message})`)
     throw unfitBackup(file, 'the passphrase is wrong, or none of the keys decrypts it')

@@ -65,13 +65,8 @@ export function surveySource(
       nextId -= 1
       return nextId
     },
-    ...{
-      remember: nothing,
-      setLanguage: nothing,
-      setTotpSecret: nothing,
-      addApiToken: nothing,
-      addPush: nothing,
-    },
+    ...{ remember: nothing, setLanguage: nothing, setTotpSecret: nothing },
+    ...{ addApiToken: nothing, addPush: nothing },
   }
   const keyring = here?.keyring ?? parseKeyFile(newKeyFile())
   return walkSource(source, { ...options, step, keyring, prepare: lookAtFiles })
