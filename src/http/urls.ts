@@ -139,7 +139,7 @@ export const PAGES = {
   submitProvider: post('/sign-in/oidc', 'open'),
   providerCallback: get('/sign-in/oidc/callback', 'open'),
   /** Only on servers whose base URL lets browsers use passkeys, like the next one. */
-  startPasskey: get('/sign-in/passkey/challenge', 'open'),
+  startPasskey: post('/sign-in/passkey/challenge', 'open'),
   submitPasskey: post('/sign-in/passkey', 'open'),
   /** Only with --auth-header. */
   headerSignIn: get('/sign-in/header', 'open'),
