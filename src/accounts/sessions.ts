@@ -75,9 +75,8 @@ type SignedInBy = { origin: SessionOrigin; links: { isAdmin: boolean | null } | 
 export function createSessions(options: SessionsOptions) {
   const { store, keyring, inLine, limit, now, systemNow } = options
   const { requireGoodPassword, hashPassword, verifyPassword } = options.passwords
-  const waiting = createTicket<PendingSignIn>({
-    ...{ keyring, now, lifetime: 10 * MINUTE, field: 'pending sign-in' },
-  })
+  const lifetime = 10 * MINUTE
+  const waiting = createTicket<PendingSignIn>({ keyring, now, lifetime, field: 'pending sign-in' })
 
   /** Throws `too_many` after too many wrong passwords. */
   function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {

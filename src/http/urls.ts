@@ -27,6 +27,9 @@ export type Url<M extends Method, P extends string, G extends Guard> = Endpoint<
   href(...parameters: ParametersOf<P>): string
 }
 
+/** Returns the key of a route: its method, and the pattern of its path. */
+export const routeKey = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`
+
 type ParametersOf<P extends string> = [NameIn<P>] extends [never] ? [] : [Record<NameIn<P>, string | number>]
 
 type NameIn<P extends string> = P extends `${infer Part}/${infer Rest}`
