@@ -40,7 +40,7 @@ type LinkCreator = { by: Account; session: number; nonce: PageNonce | null }
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>
 
-export type AccountLinksOptions = {
+type AccountLinksOptions = {
   store: Pick<Store, 'accountLinks' | 'accounts' | 'damage'>
   passwords: Pick<Passwords, 'requireGoodPassword' | 'hashPassword'>
   inLine: InLine

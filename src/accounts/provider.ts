@@ -24,7 +24,7 @@ export type ProviderSettings = {
 /** Binds the answer of the provider to one sign-in of one browser. */
 export type SignInSecrets = { state: string; nonce: string; verifier: string }
 
-export type LogoutClaims = {
+type LogoutClaims = {
   issuer: string
   sid: string | null
   subject: string | null

@@ -19,7 +19,7 @@ import { createTicket } from './ticket.ts'
 export type NewSession = { account: Account; sessionToken: string }
 
 /** The end of a sign-in. */
-export type SignInEnd = ({ outcome: 'signed_in' } & NewSession) | { outcome: 'refused' }
+type SignInEnd = ({ outcome: 'signed_in' } & NewSession) | { outcome: 'refused' }
 
 export type SignIn =
   | SignInEnd
@@ -38,7 +38,7 @@ export type CurrentSession = {
 
 export type Sessions = ReturnType<typeof createSessions>
 
-export type SessionsOptions = {
+type SessionsOptions = {
   store: Pick<Store, 'accounts' | 'sessions' | 'twoFactor' | 'identities' | 'damage'>
   keyring: Keyring
   passwords: Passwords

@@ -29,9 +29,7 @@ type AuditedCall = {
   isTold: boolean
 }
 
-export type Auditing = ReturnType<typeof createAuditing>
-
-export type AuditingOptions = {
+type AuditingOptions = {
   file: Pick<AuditFile, 'write'>
   store: Pick<OpenedStore, 'keyring' | 'lists'>
   now: Now

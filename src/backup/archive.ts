@@ -34,7 +34,7 @@ export type BackupMember = { name: MemberName; bytes: number; sha256: string }
 /** `read` yields exactly the `bytes` bytes of the member. */
 export type MemberSource = BackupMember & { read(): AsyncIterable<Uint8Array> }
 
-export type Manifest = ReturnType<typeof createManifest>
+type Manifest = ReturnType<typeof createManifest>
 
 /** `version`: of the program that makes the backup. `madeAt`: ISO 8601 in UTC. */
 export function createManifest(
@@ -90,7 +90,7 @@ export function estimateBytes(members: readonly BackupMember[]): number {
   return members.reduce((sum, { bytes }) => sum + bytes + BLOCK_BYTES, 4 * BLOCK_BYTES)
 }
 
-export type ReadingOptions = {
+type ReadingOptions = {
   /** The path of the backup, for error messages. */
   file: string
   /** Called before the first member. May throw to stop reading. */

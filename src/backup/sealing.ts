@@ -11,7 +11,7 @@ import { damagedBackup, unfitBackup } from './refusals.ts'
 export type Seal = { recipients: readonly string[] } | { passphrase: string }
 
 /** How a backup is encrypted. */
-export type SealKind = 'none' | 'passphrase' | 'recipients'
+type SealKind = 'none' | 'passphrase' | 'recipients'
 
 const HEADER_END = '\n--- '
 const MAGIC = 'age-encryption.org/v1\n'
@@ -40,7 +40,7 @@ export async function sealStream(
 }
 
 /** A file with secret keys of age, and its text. */
-export type IdentityFile = { path: string; text: string }
+type IdentityFile = { path: string; text: string }
 
 /** The operator's keys and passphrase for decrypting a backup. */
 export type BackupCredentials = {
@@ -51,7 +51,7 @@ export type BackupCredentials = {
   askPassphrase: () => Promise<string>
 }
 
-export type OpenedBackup = { seal: SealKind; tar: ReadableStream<Uint8Array> }
+type OpenedBackup = { seal: SealKind; tar: ReadableStream<Uint8Array> }
 
 /**
  * Throws `conflict`, naming `file`, if it is not a backup or the credentials do not decrypt it. Alterations
@@ -135,7 +135,7 @@ async function createDecrypter(
 }
 
 /** Throws `conflict` if the file contains no keys, or other lines beside them. */
-export function addIdentities(decrypter: Decrypter, { path, text }: IdentityFile): void {
+function addIdentities(decrypter: Decrypter, { path, text }: IdentityFile): void {
   const keys = identitiesIn(text)
   try {
     if (keys.length === 0) throw new Error('no key')

@@ -10,7 +10,7 @@ import { printableLine } from '../text/printable.ts'
 
 type IdentityText = { path: string; text: string }
 
-export type KeySources = {
+type KeySources = {
   /** The key in the link; null without one. */
   linkKey: string | null
   files?: readonly IdentityText[]

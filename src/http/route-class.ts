@@ -3,7 +3,7 @@
 import { API, FILES, PAGES, PREVIOUS_FAMILIES, routeKey } from './urls.ts'
 
 /** Returns the class of a request from its method and the pattern of its route. */
-export type RouteClassOf = (asked: { method: string; route: string }) => string
+type RouteClassOf = (asked: { method: string; route: string }) => string
 
 const PREVIOUS = Object.values(PREVIOUS_FAMILIES)
 

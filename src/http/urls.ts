@@ -20,7 +20,7 @@ export type Endpoint<M extends Method = Method, G extends Guard = Guard> = {
   guard: G
 }
 
-export type Url<M extends Method, P extends string, G extends Guard> = Endpoint<M, G> & {
+type Url<M extends Method, P extends string, G extends Guard> = Endpoint<M, G> & {
   /**
    * Returns the path with its parameter filled in, without base path and language: `Guest.href` adds those.
    */

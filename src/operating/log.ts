@@ -12,7 +12,7 @@ type Fields = { err?: unknown; [name: string]: unknown }
 
 export type Log = Record<'info' | 'warn' | 'error' | 'fatal', Tell>
 
-export type LogOptions = {
+type LogOptions = {
   format: LogFormat
   /** Milliseconds since 1970. */
   now: () => number

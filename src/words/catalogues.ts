@@ -50,7 +50,7 @@ export type Text = string | ({ other: string } & Partial<Record<Intl.LDMLPluralR
 export type WordKey = keyof typeof en
 export const isWordKey = (key: string): key is WordKey => Object.hasOwn(en, key)
 
-export type Catalogue = Record<WordKey, Text>
+type Catalogue = Record<WordKey, Text>
 
 /** The path of each file. TypeScript takes it for what the file contains. */
 const PATHS: Record<Exclude<Language, 'en'>, unknown> = {

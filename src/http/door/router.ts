@@ -24,7 +24,7 @@ export type Route = Handlers & { url: Endpoint }
  * One controller per URL of a map. A URL without one, or whose controller does not enforce its guard, does
  * not compile. Null leaves the URL out on this server.
  */
-export type Controllers<Urls> = { [Name in keyof Urls]: ((url: Urls[Name]) => Handlers) | null }
+type Controllers<Urls> = { [Name in keyof Urls]: ((url: Urls[Name]) => Handlers) | null }
 
 /** Returns a controller for URLs without a guard. */
 export function open(answer: Handlers['answer']) {
@@ -43,7 +43,7 @@ export function routesOf<Urls extends Record<keyof Urls, Endpoint>>(
   return (Object.keys(urls) as (keyof Urls)[]).flatMap(routeOf)
 }
 
-export type RouterOptions = {
+type RouterOptions = {
   routes: readonly Route[]
   /** The only URLs that exist here. All else is 404, wrong methods too. Without it, all routes exist. */
   only?: readonly Endpoint[] | undefined

@@ -26,10 +26,7 @@ export type LogRequest = (line: {
 }) => void
 
 /** Answers with `answer`, and sees what comes of it. */
-export type Observe = (
-  exchange: Exchange,
-  answer: (exchange: Exchange) => Promise<Response>,
-) => Promise<Response>
+type Observe = (exchange: Exchange, answer: (exchange: Exchange) => Promise<Response>) => Promise<Response>
 
 export type FrontDoorOptions = {
   answerRoute: AnswerRoute

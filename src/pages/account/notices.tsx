@@ -205,9 +205,7 @@ function Outcome({ guest: { words }, of }: { guest: Member; of: ListedWebhook })
   )
 }
 
-type ListProps = { guest: Member; scope: Scope; webhooks: ListedWebhook[] }
-
-function WebhookList({ guest, scope, webhooks }: ListProps) {
+function WebhookList({ guest, scope, webhooks }: { guest: Member; scope: Scope; webhooks: ListedWebhook[] }) {
   const { words, say } = guest
   return (
     <ul class="rows">

@@ -88,9 +88,7 @@ function markFlags(text: string): Children {
   return text.split(/(--[a-z]+(?:-[a-z]+)*)/).map((part, at) => (at % 2 === 1 ? <Flag>{part}</Flag> : part))
 }
 
-type AdviceProps = { kind: NoticeKind; text: string; to: string; words: Words }
-
-function Advice({ kind, text, to, words }: AdviceProps) {
+function Advice({ kind, text, to, words }: { kind: NoticeKind; text: string; to: string; words: Words }) {
   return (
     <Notice kind={kind}>
       <p>
