@@ -1,5 +1,5 @@
-// The catalogues: English, which is part of the program, and a file for each other language, which is read
-// when the language is first asked for. The executable contains these files.
+// The catalogues: a file for each language, which is read when the language is first asked for. The
+// executable contains these files.
 
 import { readFileSync } from 'node:fs'
 import type { Language } from '../domain/language.ts'
@@ -10,7 +10,7 @@ import cy from './cy.json' with { type: 'file' }
 import da from './da.json' with { type: 'file' }
 import de from './de.json' with { type: 'file' }
 import el from './el.json' with { type: 'file' }
-import en from './en.json'
+import en from './en.json' with { type: 'file' }
 import es from './es.json' with { type: 'file' }
 import eu from './eu.json' with { type: 'file' }
 import fa from './fa.json' with { type: 'file' }
@@ -48,18 +48,16 @@ import zhHant from './zh-Hant.json' with { type: 'file' }
 export type Text = string | ({ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>)
 
 export type WordKey = keyof typeof en
-export const isWordKey = (key: string): key is WordKey => Object.hasOwn(en, key)
-
-type Catalogue = Record<WordKey, Text>
+export type Catalogue = Record<WordKey, Text>
 
 /** The path of each file. TypeScript takes it for what the file contains. */
-const PATHS: Record<Exclude<Language, 'en'>, unknown> = {
-  ...{ ar, ca, cs, cy, da, de, el, es, eu, fa, fi, fr, ga },
+const PATHS: Record<Language, unknown> = {
+  ...{ ar, ca, cs, cy, da, de, el, en, es, eu, fa, fi, fr, ga },
   ...{ he, hi, hu, id, is: is_, it, ja, ko, lv, nb, nl, pl, 'pt-BR': ptBR },
   ...{ 'pt-PT': ptPT, ro, ru, sk, sr, sv, th, tr, uk, ur, vi, 'zh-Hans': zhHans, 'zh-Hant': zhHant },
 }
 
 /** Returns the texts of a language. A test compares each catalogue with en.json. */
 export function readCatalogue(language: Language): Catalogue {
-  return language === 'en' ? en : JSON.parse(readFileSync(String(PATHS[language]), 'utf8'))
+  return JSON.parse(readFileSync(String(PATHS[language]), 'utf8'))
 }

@@ -9,7 +9,7 @@ import { readCatalogue, type Text, type WordKey } from './catalogues.ts'
 import { isRightToLeft } from './direction.ts'
 
 export { LANGUAGE_NAMES, LANGUAGES, type Language, tagOf } from '../domain/language.ts'
-export { isWordKey, type Text, type WordKey } from './catalogues.ts'
+export type { Text, WordKey } from './catalogues.ts'
 
 /** The English text of a key. An editor shows it beside `say`, as the second type of the call. */
 type EnglishOf<K extends WordKey> = K extends keyof EnglishTexts ? EnglishTexts[K] : string
