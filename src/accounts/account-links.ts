@@ -16,7 +16,7 @@ import type { Store } from '../store/contract.ts'
 import type { Passwords } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 
-const EMPTY_LINK = {
+const NOBODY = {
   accountId: null,
   email: null,
   isAdmin: false,
@@ -40,7 +40,7 @@ type LinkCreator = { by: Account; session: number; nonce: PageNonce | null }
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>
 
-type AccountLinksOptions = {
+export type AccountLinksOptions = {
   store: Pick<Store, 'accountLinks' | 'accounts' | 'damage'>
   passwords: Pick<Passwords, 'requireGoodPassword' | 'hashPassword'>
   inLine: InLine
@@ -74,7 +74,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
   /** Returns null if there is an administrator. A new link replaces the previous one. */
   async function createSetupLink(): Promise<string | null> {
     if (await accountLinks.hasAdmin()) return null
-    return add({ ...EMPTY_LINK, purpose: 'setup', isAdmin: true })
+    return add({ ...NOBODY, purpose: 'setup', isAdmin: true })
   }
 
   /**
@@ -89,15 +89,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
     if ((await accounts.findAccount(email)) !== null)
       throw invalidFields({ email: [{ code: 'email_taken' }] })
     const { isAdmin, by, session, nonce, mailIn: language = null } = input
-    const link = {
-      ...EMPTY_LINK,
-      purpose: 'invite' as const,
-      email,
-      isAdmin,
-      createdBy: by.id,
-      session,
-      nonce,
-    }
+    const link = { ...NOBODY, purpose: 'invite' as const, email, isAdmin, createdBy: by.id, session, nonce }
     if (language === null) return add(link)
     if (mailLimit === null) throw notFound()
     return mailLimit.take({ account: by, address: null, recipients: [email] }, () =>
@@ -120,14 +112,14 @@ export function createAccountLinks(options: AccountLinksOptions) {
     const account = to === null ? null : await accounts.findAccount(to)
     if (to === null || account === null || account.disabledAt !== null || !allowsPassword(account)) return
     const { id: accountId, isAdmin } = account
-    const link = { ...EMPTY_LINK, accountId, isAdmin, purpose: 'reset' as const }
+    const link = { ...NOBODY, accountId, isAdmin, purpose: 'reset' as const }
     await limit.takeReset(account, () => addAndMail(link, { to, language, purpose: 'reset', accountId }))
   }
 
   function createResetLink({ id, isAdmin }: Account, made: { endsTwoFactor: boolean } & LinkCreator) {
     const { endsTwoFactor, by, session, nonce } = made
     const whom = { accountId: id, isAdmin, endsTwoFactor, createdBy: by.id, session, nonce }
-    return add({ ...EMPTY_LINK, ...whom, purpose: 'reset' })
+    return add({ ...NOBODY, ...whom, purpose: 'reset' })
   }
 
   /**

@@ -24,13 +24,13 @@ import { createTicket, nonceOf } from './ticket.ts'
 export { ProviderError } from './provider-error.ts'
 
 /** Why a browser visits the provider. `session`: the id of the session that asks. */
-type ProviderPurpose =
+export type ProviderPurpose =
   | { kind: 'sign_in' }
   | { kind: 'invite'; link: string }
   | { kind: 'link' | 'confirm'; session: number }
 
 /** Where a visit to the provider leads: the purpose, and the page of this server afterwards. */
-type ProviderVisit = { purpose: ProviderPurpose; next: string }
+export type ProviderVisit = { purpose: ProviderPurpose; next: string }
 
 export type ProviderOutcome =
   | (SignIn & { next: string })
@@ -52,7 +52,7 @@ type Proof = () => Promise<boolean>
 
 export type ProviderSignIn = ReturnType<typeof createProviderSignIn>
 
-type ProviderSignInOptions = {
+export type ProviderSignInOptions = {
   settings: ProviderSettings
   store: Pick<Store, 'accounts' | 'accountLinks' | 'identities'>
   keyring: Keyring

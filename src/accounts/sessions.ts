@@ -19,7 +19,7 @@ import { createTicket } from './ticket.ts'
 export type NewSession = { account: Account; sessionToken: string }
 
 /** The end of a sign-in. */
-type SignInEnd = ({ outcome: 'signed_in' } & NewSession) | { outcome: 'refused' }
+export type SignInEnd = ({ outcome: 'signed_in' } & NewSession) | { outcome: 'refused' }
 
 export type SignIn =
   | SignInEnd
@@ -38,7 +38,7 @@ export type CurrentSession = {
 
 export type Sessions = ReturnType<typeof createSessions>
 
-type SessionsOptions = {
+export type SessionsOptions = {
   store: Pick<Store, 'accounts' | 'sessions' | 'twoFactor' | 'identities' | 'damage'>
   keyring: Keyring
   passwords: Passwords
@@ -75,8 +75,9 @@ type SignedInBy = { origin: SessionOrigin; links: { isAdmin: boolean | null } | 
 export function createSessions(options: SessionsOptions) {
   const { store, keyring, inLine, limit, now, systemNow } = options
   const { requireGoodPassword, hashPassword, verifyPassword } = options.passwords
-  const lifetime = 10 * MINUTE
-  const waiting = createTicket<PendingSignIn>({ keyring, now, lifetime, field: 'pending sign-in' })
+  const waiting = createTicket<PendingSignIn>({
+    ...{ keyring, now, lifetime: 10 * MINUTE, field: 'pending sign-in' },
+  })
 
   /** Throws `too_many` after too many wrong passwords. */
   function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {

@@ -10,19 +10,19 @@ import type { Endpoint, Method } from '../http/urls.ts'
 import { readAuthorization } from './authorization.ts'
 
 /** `tokenId`: the presented token; null without one. */
-type ApiViewer = Viewer & { tokenId: number | null }
+export type ApiViewer = Viewer & { tokenId: number | null }
 
 /** A request of the API, with the viewer whose token it carries. */
 export type ApiRequest = RouteRequest & { viewer: ApiViewer }
 
-type ApiHandler = (asked: ApiRequest) => Answer
+export type ApiHandler = (asked: ApiRequest) => Answer
 
 /** Returns a promise only if the request presents a token. */
 export type GetViewer = (exchange: Exchange, guard: Guard) => ApiViewer | Promise<ApiViewer>
 
 type Guard = 'visitor' | 'account'
 
-type ViewerOptions = {
+export type ViewerOptions = {
   authenticate: ApiTokens['authenticate']
   anonymousAccess: boolean
   onError: (cause: unknown) => void

@@ -2,16 +2,16 @@
 // them. The program `age` can decrypt them too.
 
 import type { Decrypter } from 'age-encryption'
-import { streamOf } from '../age/streams.ts'
-import { identitiesIn, noIdentities } from '../domain/age-recipient.ts'
+import { identitiesIn } from '../domain/age-recipient.ts'
 import { conflict, type DomainError } from '../domain/errors.ts'
-import { codeOf, messageOf } from '../domain/system-errors.ts'
+import { codeOf } from '../domain/system-errors.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
+import { streamFrom } from './streams.ts'
 
 export type Seal = { recipients: readonly string[] } | { passphrase: string }
 
 /** How a backup is encrypted. */
-type SealKind = 'none' | 'passphrase' | 'recipients'
+export type SealKind = 'none' | 'passphrase' | 'recipients'
 
 const HEADER_END = '\n--- '
 const MAGIC = 'age-encryption.org/v1\n'
@@ -35,12 +35,13 @@ export async function sealStream(
     return await encrypter.encrypt(plain)
   } catch (cause) {
     // A key with a valid checksum need not be a point on its curve.
-    throw conflict(`The backup cannot be encrypted for one of the public keys: ${messageOf(cause)}.`)
+    const message = cause instanceof Error ? cause.message : String(cause)
+    throw conflict(`The backup cannot be encrypted for one of the public keys: ${message}.`)
   }
 }
 
 /** A file with secret keys of age, and its text. */
-type IdentityFile = { path: string; text: string }
+export type IdentityFile = { path: string; text: string }
 
 /** The operator's keys and passphrase for decrypting a backup. */
 export type BackupCredentials = {
@@ -51,7 +52,7 @@ export type BackupCredentials = {
   askPassphrase: () => Promise<string>
 }
 
-type OpenedBackup = { seal: SealKind; tar: ReadableStream<Uint8Array> }
+export type OpenedBackup = { seal: SealKind; tar: ReadableStream<Uint8Array> }
 
 /**
  * Throws `conflict`, naming `file`, if it is not a backup or the credentials do not decrypt it. Alterations
@@ -65,7 +66,7 @@ export async function openBackup(
   try {
     const first = await readHeader(pieces)
     const seal = sealOf(first, file)
-    const tar = streamOf(joined(first, pieces))
+    const tar = streamFrom(joined(first, pieces))
     if (seal !== 'none')
       return { seal, tar: await decrypt(tar, await createDecrypter(seal, { file, credentials }), file) }
     // The operator expects an encrypted backup, so a plain one may be a forgery.
@@ -135,13 +136,16 @@ async function createDecrypter(
 }
 
 /** Throws `conflict` if the file contains no keys, or other lines beside them. */
-function addIdentities(decrypter: Decrypter, { path, text }: IdentityFile): void {
+export function addIdentities(decrypter: Decrypter, { path, text }: IdentityFile): void {
   const keys = identitiesIn(text)
   try {
     if (keys.length === 0) throw new Error('no key')
     for (const key of keys) decrypter.addIdentity(key)
   } catch {
-    throw noIdentities(path)
+    throw refuse(
+      path,
+      'holds no secret key of age (a line that begins with AGE-SECRET-KEY-), or other lines beside it',
+    )
   }
 }
 
@@ -150,7 +154,7 @@ async function decrypt(sealed: ReadableStream<Uint8Array>, decrypter: Decrypter,
     return await decrypter.decrypt(sealed)
   } catch (cause) {
     if (codeOf(cause) !== '') throw cause
-    const message = messageOf(cause)
+    const message = cause instanceof Error ? cause.message : String(cause)
     if (!message.startsWith('no identity matched'))
       throw damagedBackup(file, `it cannot be decrypted (${message})`)
     throw unfitBackup(file, 'the passphrase is wrong, or none of the keys decrypts it')

@@ -2,7 +2,7 @@
 
 import { DamageError } from './errors.ts'
 
-type IntactOptions<Item, Opened> = {
+export type IntactOptions<Item, Opened> = {
   open: (item: Item) => Opened | Promise<Opened>
   report: (cause: unknown) => void
 }

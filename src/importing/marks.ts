@@ -3,6 +3,8 @@
 import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
 import { lookupOf } from '../crypto/url-token.ts'
 
+export type Marks = ReturnType<typeof createMarks>
+
 /**
  * Makes the marks. They never collide with the lookups of links, because no link's token contains a colon.
  */

@@ -8,13 +8,13 @@ import type { Authority, Certificate } from './certificate.ts'
 import { normalAddress, ownAddresses } from './own-names.ts'
 
 /** A file that holds a certificate and its key. */
-type PairFile = {
+export type PairFile = {
   path: string
   read(): Promise<string | null>
   write(text: string): Promise<void>
 }
 
-type OwnCertificateOptions = {
+export type OwnCertificateOptions = {
   authorityFile: PairFile
   leafFile: PairFile
   /** The names of the certificate. The authority is named after the first one. */

@@ -5,7 +5,7 @@ import { SECOND } from '../domain/time.ts'
 
 export type Departure = ReturnType<typeof createDeparture>
 
-type DepartureOptions = {
+export type DepartureOptions = {
   /** A monotonic clock in milliseconds. */
   elapsed: () => number
   wait: (ms: number) => Promise<void>

@@ -26,7 +26,10 @@ export type LogRequest = (line: {
 }) => void
 
 /** Answers with `answer`, and sees what comes of it. */
-type Observe = (exchange: Exchange, answer: (exchange: Exchange) => Promise<Response>) => Promise<Response>
+export type Observe = (
+  exchange: Exchange,
+  answer: (exchange: Exchange) => Promise<Response>,
+) => Promise<Response>
 
 export type FrontDoorOptions = {
   answerRoute: AnswerRoute

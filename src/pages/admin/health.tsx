@@ -6,8 +6,7 @@ import { PAGES } from '../../http/urls.ts'
 import { type Finding, wordOf } from '../../operating/health.ts'
 import type { JobStatus } from '../../operating/jobs.ts'
 import type { DatabaseStatus, ServingNode, Status } from '../../operating/status.ts'
-import { isWordKey, type Words } from '../../words/words.ts'
-import { explainDelivery } from '../account/mail.tsx'
+import type { Words } from '../../words/words.ts'
 import { leadTo, type Member } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Facts, Table } from '../frame/lists.tsx'
@@ -48,17 +47,10 @@ export function Attention(props: AttentionProps) {
       )}
       {warnings.map((finding) => (
         <Notice kind={finding.state === 'problem' ? 'bad' : 'low'}>
-          <p>
-            <strong>{headlineOf(finding, words)}</strong>
+          {/* Health checks report in English everywhere. */}
+          <p lang="en" dir="ltr">
+            <strong>{finding.part}</strong>: {markFlags(wordOf(finding))}
           </p>
-          {finding.failing?.map(({ host, error }) => (
-            <p>{say('labelled', { label: host, text: explainDelivery(error, words) })}</p>
-          )) ?? (
-            // The exact words of the log.
-            <p lang="en" dir="ltr">
-              {markFlags(wordOf(finding))}
-            </p>
-          )}
         </Notice>
       ))}
       {failing > 0 && (
@@ -78,17 +70,14 @@ export function Attention(props: AttentionProps) {
   )
 }
 
-function headlineOf({ part }: Finding, { say }: Words): string {
-  const key = `health_${part}`
-  return isWordKey(key) ? say(key) : part
-}
-
 /** Sets each flag in a text as one, so that no line ends within it. */
 function markFlags(text: string): Children {
   return text.split(/(--[a-z]+(?:-[a-z]+)*)/).map((part, at) => (at % 2 === 1 ? <Flag>{part}</Flag> : part))
 }
 
-function Advice({ kind, text, to, words }: { kind: NoticeKind; text: string; to: string; words: Words }) {
+type AdviceProps = { kind: NoticeKind; text: string; to: string; words: Words }
+
+function Advice({ kind, text, to, words }: AdviceProps) {
   return (
     <Notice kind={kind}>
       <p>

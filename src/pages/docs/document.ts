@@ -18,7 +18,7 @@ export type Schema = {
   items?: Schema
 }
 
-type DocumentedParameter = {
+export type DocumentedParameter = {
   name: string
   in: string
   required?: boolean

@@ -9,13 +9,14 @@ import { DomainError } from '../../domain/errors.ts'
 import { answerAsset, type CacheRule } from '../../http/answers.ts'
 import type { RouteRequest } from '../../http/door/router.ts'
 import { FILES } from '../../http/urls.ts'
-import { bundleForBrowser, hashBundle, scriptOfWords } from './browser-bundles.ts' with { type: 'macro' }
+import { hashBundle, hashStyle } from './browser-bundles.ts' with { type: 'macro' }
+import type { SCRIPTS } from './bundles.ts'
+import { colorStyle } from './color-style.ts'
 import favicon from './favicon.ico' with { type: 'file' }
 import icon from './icon.svg' with { type: 'text' }
 import icon192 from './icon-192.png' with { type: 'file' }
 import icon512 from './icon-512.png' with { type: 'file' }
 import { LOGO_POLICY, type Logo } from './logo.ts'
-import { colorStyle, style } from './style.ts'
 
 /** The scripts of the pages. */
 export type ScriptName =
@@ -51,7 +52,7 @@ const NO_SCRIPT: Asset = {
 
 export type Assets = ReturnType<typeof createAssets>
 
-type AssetsOptions = {
+export type AssetsOptions = {
   /** The path of --base-url. */
   basePath: string
   /** The operator's colour, as `#rrggbb`, and logo. */
@@ -60,23 +61,24 @@ type AssetsOptions = {
 
 export function createAssets({ basePath, brand }: AssetsOptions) {
   const assets = {
-    style: ofText('pages.css', CSS, brand?.color ? `${style}\n${colorStyle(brand.color)}` : style),
+    style: ofStyle(brand?.color ? colorStyle(brand.color) : ''),
     icon: ofText('icon.svg', SVG, icon),
     icon192: ofFile('icon-192.png', PNG, icon192),
     icon512: ofFile('icon-512.png', PNG, icon512),
-    common: ofText('common.js', SCRIPT, bundleForBrowser('common.js')),
-    answer: ofText('answer.js', SCRIPT, bundleForBrowser('answer.js')),
-    ask: ofText('ask.js', SCRIPT, bundleForBrowser('ask.js')),
-    create: ofText('create.js', SCRIPT, bundleForBrowser('create.js')),
-    qrPicture: ofText('qr-picture.js', SCRIPT, bundleForBrowser('qr-picture.js')),
-    qrPreview: ofText('qr-preview.js', SCRIPT, bundleForBrowser('qr-preview.js')),
-    lists: ofText('lists.js', SCRIPT, bundleForBrowser('lists.js')),
-    handover: ofText('handover.js', SCRIPT, bundleForBrowser('handover.js')),
-    passkey: ofText('passkey.js', SCRIPT, bundleForBrowser('passkey.js')),
-    receive: ofText('receive.js', SCRIPT, bundleForBrowser('receive.js')),
-    seal: ofText('seal.js', SCRIPT, bundleForBrowser('sealed/seal.js')),
-    identity: ofText('identity.js', SCRIPT, bundleForBrowser('sealed/identity.js')),
-    unseal: ofText('unseal.js', SCRIPT, bundleForBrowser('sealed/unseal.js')),
+    common: ofScript('common', hashBundle('common.js')),
+    answer: ofScript('answer', hashBundle('answer.js')),
+    ask: ofScript('ask', hashBundle('ask.js')),
+    create: ofScript('create', hashBundle('create.js')),
+    qrPicture: ofScript('qr-picture', hashBundle('qr-picture.js')),
+    qrPreview: ofScript('qr-preview', hashBundle('qr-preview.js')),
+    lists: ofScript('lists', hashBundle('lists.js')),
+    handover: ofScript('handover', hashBundle('handover.js')),
+    passkey: ofScript('passkey', hashBundle('passkey.js')),
+    receive: ofScript('receive', hashBundle('receive.js')),
+    seal: ofScript('seal', hashBundle('sealed/seal.js')),
+    identity: ofScript('identity', hashBundle('sealed/identity.js')),
+    unseal: ofScript('unseal', hashBundle('sealed/unseal.js')),
+    wordlist: ofScript('words', hashBundle('words.js')),
     age: {
       name: `age-${hashBundle('sealed/age.js')}.js`,
       type: SCRIPT,
@@ -87,7 +89,6 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
       type: SCRIPT,
       read: async () => Buffer.from((await import('./strength-script.ts')).strengthScript),
     },
-    wordlist: ofText('words.js', SCRIPT, scriptOfWords()),
   }
   const logo = brand?.logo ? ofLogo(brand.logo) : null
   const served: Asset[] = [...Object.values(assets), ...(logo === null ? [] : [logo])]
@@ -155,6 +156,18 @@ async function compress(bytes: Bytes): Promise<Bytes> {
 /** Returns the name without its content hash: the same in all versions. */
 function stableName(name: string): string {
   return name.replace(HASHED, '$1$2')
+}
+
+/** Loads the text lazily, as an idle server needs no script. */
+function ofScript(stem: keyof typeof SCRIPTS, hash: string): Asset {
+  const read = async () => Buffer.from((await import('./bundles.ts')).SCRIPTS[stem])
+  return { name: `${stem}-${hash}.js`, type: SCRIPT, read }
+}
+
+/** Loads the text lazily, like a script. `rules` follow those of every server. */
+function ofStyle(rules: string): Asset {
+  const read = async () => Buffer.from(`${(await import('./bundles.ts')).STYLE}${rules}`)
+  return { name: `pages-${Bun.hash(`${hashStyle()}${rules}`).toString(36)}.css`, type: CSS, read }
 }
 
 function ofText(name: string, type: string, text: string): Asset {

@@ -3,7 +3,6 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { wordlist } from '@scure/bip39/wordlists/english.js'
 
 /** The files of the style sheet, in cascade order: later ones may override earlier ones. */
 const STYLES = `tokens base header forms buttons parts tables
@@ -16,12 +15,9 @@ export function joinStyles(): string {
   return text.replace(/\/\*.*?\*\/\s*/gs, '').replace(/\n\s+/g, '\n')
 }
 
-/**
- * Returns a script with the word list for passphrases. It is one string, so a start allocates no string per
- * word.
- */
-export function scriptOfWords(): string {
-  return `export const wordlist = ${JSON.stringify(wordlist)}\n`
+/** Returns the content hash for the name of the style sheet. */
+export function hashStyle(): string {
+  return Bun.hash(joinStyles()).toString(36)
 }
 
 /** Returns the content hash for the name of a bundle. */

@@ -68,9 +68,9 @@ export type Guest = {
 export type Member = Guest & { session: CurrentSession; account: Account }
 
 /** The request header of the script that polls the list while the page is idle. */
-const LOOK_HEADER = 'oncebox-look'
+export const LOOK_HEADER = 'oncebox-look'
 
-type GuestOptions = {
+export type GuestOptions = {
   findSession: Sessions['findSession']
   countUnseen: Pushes['countUnseen']
   basePath: string

@@ -29,8 +29,16 @@ export type RequestPagesOptions = {
 }
 
 export function createRequestPages(options: RequestPagesOptions) {
-  const { answer, requests, pushes, preferences, createScripts, limits, now } = options
-  const { sealingScripts: scripts } = options
+  const {
+    answer,
+    requests,
+    pushes,
+    preferences,
+    createScripts,
+    sealingScripts: scripts,
+    limits,
+    now,
+  } = options
   const parse = createParseRequest(limits)
 
   async function showAll(guest: Member, refused: RefusedForm | null = null) {

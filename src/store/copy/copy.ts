@@ -30,7 +30,7 @@ export type CopyEnd = {
 
 export type LastId = { table: string; last: number }
 
-type CopyOptions = PlacesOptions & {
+export type CopyOptions = PlacesOptions & {
   from: CopyEnd
   to: CopyEnd
   /** The keys of the source. */

@@ -17,7 +17,9 @@ import { type FieldsProps, type FormKind, formKinds, type PartProps } from './cr
 import { Sealing, ServerReads } from './create-sealing.tsx'
 import type { Unseen } from './create-sender.ts'
 
-export function CreateForm({ guest, unseen, fields }: { guest: Guest; unseen: Unseen; fields: Html }) {
+type CreateFormProps = { guest: Guest; unseen: Unseen; fields: Html }
+
+export function CreateForm({ guest, unseen, fields }: CreateFormProps) {
   return (
     <form
       method="post"

@@ -19,7 +19,9 @@ export function BesideForm({ words: { say } }: { words: Words }) {
   )
 }
 
-export function RecipientCard({ guest, limits, now }: { guest: Guest; limits: PushLimits; now: number }) {
+type CardProps = { guest: Guest; limits: PushLimits; now: number }
+
+export function RecipientCard({ guest, limits, now }: CardProps) {
   const { query, exchange } = guest
   const is = (name: string) => query.get(name) === 'true'
   const { wire, duration } = readLimits(Object.fromEntries(query))

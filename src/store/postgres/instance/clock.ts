@@ -16,7 +16,7 @@ export type DatabaseClock = Clock & {
   learn(stored: Pick<DatabaseTime, 'clockMark' | 'clockDoubted'>): void
 }
 
-type DatabaseClockOptions = {
+export type DatabaseClockOptions = {
   /** Replaces the database's clock; null uses it. */
   systemNow: Now | null
   uptime: Uptime

@@ -1,9 +1,6 @@
-// The style sheet of the pages, and the rules for the operator's colour.
+// The style rules for the operator's colour.
 
 import { colorsOf, type Shades } from '../../text/brand-color.ts'
-import { joinStyles } from './browser-bundles.ts' with { type: 'macro' }
-
-export const style = joinStyles()
 
 /** Returns the rules that replace the accent colours by those of `color`, a readable `#rrggbb`. */
 export function colorStyle(color: string): string {
