@@ -48,6 +48,8 @@ export type AccountLinksOptions = {
   keyring: Keyring
   /** Whether a password would let this account in. */
   allowsPassword: (account: Account) => boolean
+  /** The address of the first administrator; null lets them choose one. */
+  setupEmail: string | null
   /** The limit of mails to an account; null if this server sends no mail. */
   mailLimit: MailLimit | null
   onError: (cause: unknown) => void
@@ -74,7 +76,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
   /** Returns null if there is an administrator. A new link replaces the previous one. */
   async function createSetupLink(): Promise<string | null> {
     if (await accountLinks.hasAdmin()) return null
-    return add({ ...NOBODY, purpose: 'setup', isAdmin: true })
+    return add({ ...NOBODY, purpose: 'setup', email: options.setupEmail, isAdmin: true })
   }
 
   /**

@@ -194,7 +194,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
   ): Promise<ProviderOutcome> {
     const { issuer, subject, id } = session.session
     if (claims.iss !== issuer || claims.sub !== subject) throw new ProviderError('another_person')
-    const isFresh = isFreshAt(claims, startedAt)
+    const isFresh = isFreshAt(claims, { startedAt, now: systemNow() })
     if (isFresh === false) throw new ProviderError('not_asked_again')
     if (session.account.hasTwoFactor) {
       const pending = waiting.seal({ kind: 'confirm', session: id, next })

@@ -45,7 +45,9 @@ const ASYMMETRIC = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/
 const MAX_SUBJECT = 255
 
 type KnownProvider = {
-  config: client.Configuration
+  /** Makes a configuration that fetches the keys anew, so that replaced ones count at once. */
+  configure: () => client.Configuration
+  issuer: string
   algorithms: string[]
   /** The keys that sign logout tokens; null if the provider has none. */
   keys: ReturnType<typeof createRemoteJWKSet> | null
@@ -78,20 +80,24 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
     const { supportsPKCE: _, ...metadata } = found.serverMetadata()
     const offered = metadata.id_token_signing_alg_values_supported ?? ['RS256']
     const algorithms = offered.filter((algorithm) => ASYMMETRIC.test(algorithm))
-    const config = new client.Configuration(
-      { ...metadata, id_token_signing_alg_values_supported: algorithms },
-      clientId,
-      { [client.clockTolerance]: CLOCK_SKEW / SECOND },
-      authenticationFor(metadata, clientSecret),
-    )
-    config[client.customFetch] = fetch
-    config.timeout = TIMEOUT_MS / SECOND
-    if (isPlain) client.allowInsecureRequests(config)
-    // Without this the library trusts TLS alone for a token that it fetched itself.
-    client.enableNonRepudiationChecks(config)
+    const configure = () => {
+      const config = new client.Configuration(
+        { ...metadata, id_token_signing_alg_values_supported: algorithms },
+        clientId,
+        { [client.clockTolerance]: CLOCK_SKEW / SECOND },
+        authenticationFor(metadata, clientSecret),
+      )
+      config[client.customFetch] = fetch
+      config.timeout = TIMEOUT_MS / SECOND
+      if (isPlain) client.allowInsecureRequests(config)
+      // Without this the library trusts TLS alone for a token that it fetched itself.
+      client.enableNonRepudiationChecks(config)
+      return config
+    }
     const { jwks_uri: keysUri } = metadata
-    const keys = keysUri === undefined ? null : createRemoteJWKSet(new URL(keysUri), { [jwksFetch]: fetch })
-    return { config, algorithms, keys, until: systemNow() + METADATA_KEPT }
+    const keysOptions = { [jwksFetch]: fetch, cooldownDuration: SECOND }
+    const keys = keysUri === undefined ? null : createRemoteJWKSet(new URL(keysUri), keysOptions)
+    return { configure, issuer: metadata.issuer, algorithms, keys, until: systemNow() + METADATA_KEPT }
   }
 
   return {
@@ -106,7 +112,7 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
       { state, nonce, verifier }: SignInSecrets,
       { isAsking }: { isAsking: boolean },
     ): Promise<string> {
-      const { config } = await find()
+      const config = (await find()).configure()
       const parameters = {
         ...{ redirect_uri: redirectUri, scope: scopeFor(config, groupClaim), state, nonce },
         code_challenge: await client.calculatePKCECodeChallenge(verifier),
@@ -118,7 +124,8 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
 
     /** Exchanges the code of a callback for the claims of a person. `query`: that of the callback. */
     async redeem(query: string, { state, nonce, verifier }: SignInSecrets): Promise<ProviderClaims> {
-      const { config } = await find()
+      const { configure, issuer: expected } = await find()
+      const config = configure()
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier }
       const tokens = await client
         .authorizationCodeGrant(config, new URL(`${redirectUri}?${query}`), checks)
@@ -126,20 +133,23 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
       const claims = tokens.claims()
       if (claims === undefined) throw new ProviderError('id_token_missing')
       // The library follows the issuers of all tenants of Entra.
-      if (claims.iss !== config.serverMetadata().issuer) throw new ProviderError('issuer_mismatch')
+      if (claims.iss !== expected) throw new ProviderError('issuer_mismatch')
+      if (claims.azp !== undefined && claims.azp !== clientId) throw new ProviderError('another_client')
+      if (claims.iat * SECOND > systemNow() + CLOCK_SKEW) throw new ProviderError('issued_in_future')
       if (claims.sub.length > MAX_SUBJECT || claims.sub.includes('\0'))
         throw new ProviderError('subject_malformed')
       if (!needsUserInfo(config, claims, groupClaim)) return claims
       const more = await client
         .fetchUserInfo(config, tokens.access_token, claims.sub)
         .catch((cause) => fail('userinfo_refused', cause))
-      return { ...more, ...claims }
+      // Whichever names the address also says whether it is verified.
+      const { email_verified, hd, xms_edov } = claims.email === undefined ? more : claims
+      return { ...more, ...claims, email_verified, hd, xms_edov }
     },
 
     /** Checks a logout token (OpenID Connect Back-Channel Logout 1.0, 2.6), except that it is new. */
     async readLogout(token: string): Promise<LogoutClaims> {
-      const { config, algorithms, keys } = await find()
-      const { issuer: expected } = config.serverMetadata()
+      const { issuer: expected, algorithms, keys } = await find()
       if (keys === null) throw new ProviderError('keys_missing')
       const { payload } = await jwtVerify(token, keys, {
         ...{ issuer: expected, audience: clientId, algorithms },

@@ -202,6 +202,8 @@ function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit 
     accountLinks: createAccountLinks({
       ...{ store, passwords, inLine, limit, keyring },
       allowsPassword: createAllowsPassword(config),
+      // No other account could sign in with the password that the link asks for.
+      setupEmail: config.passwordSignIn === 'no' ? config.breakGlass : null,
       mailLimit: config.smtpUrl === null ? null : mails,
       onError: noteFailure(log, 'could not send a link for a new password'),
       onSetUp: () => removeSetupLink(config.dataDir),

@@ -1,5 +1,6 @@
 // Sign-in by others, from the configuration: the provider, the proxy, and who may still use a password.
 
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createHeaderSignIn, type HeaderSignIn } from '../accounts/header-sign-in.ts'
 import { createPasskeys, type Passkeys } from '../accounts/passkeys.ts'
@@ -56,11 +57,12 @@ export function createPasskeySignIn(
   })
 }
 
-/** Returns null without --oidc-issuer. */
+/** Returns null without --oidc-issuer. Throws `invalid` for an --oidc-ca that is no certificate. */
 export function createProvider(options: SignInOptions, sessions: Sessions): ShownProvider | null {
   const { config, store, systemNow } = options
   const { oidcIssuer: issuer, oidcClientId: clientId, baseUrl } = config
   if (issuer === null || clientId === null || baseUrl === null) return null
+  if (config.oidcCa !== null) requireCertificates(config.oidcCa)
   const signIn = createProviderSignIn({
     settings: {
       ...{ issuer, clientId, clientSecret: config.oidcClientSecret, ca: config.oidcCa },
@@ -95,18 +97,34 @@ export function createProxySignIn({ config, store }: SignInOptions, sessions: Se
   })
 }
 
+/** Throws unless the file begins with a certificate. The provider's part reads it again when it is needed. */
+function requireCertificates(path: string): void {
+  const text = readFileOf('--oidc-ca', path)
+  try {
+    new X509Certificate(text)
+  } catch {
+    throw refuse('--oidc-ca', path, 'must hold certificates in PEM, each from BEGIN CERTIFICATE on')
+  }
+}
+
 const MIN_PROXY_SECRET = 16
 
 function readProxySecret(path: string): string {
-  const refuse = (why: string) =>
-    new DomainError('invalid', `--auth-header-secret-file ${JSON.stringify(path)}: ${why}`)
-  let secret: string
-  try {
-    secret = readFileSync(path, 'utf8').trim()
-  } catch (cause) {
-    throw refuse(`must name a readable file (${explainSystemError(cause) ?? 'it cannot be read'})`)
-  }
+  const flag = '--auth-header-secret-file'
+  const secret = readFileOf(flag, path).trim()
   if (secret.length < MIN_PROXY_SECRET || !/^[!-~]+$/.test(secret))
-    throw refuse(`must hold one word of at least ${MIN_PROXY_SECRET} ASCII characters`)
+    throw refuse(flag, path, `must hold one word of at least ${MIN_PROXY_SECRET} ASCII characters`)
   return secret
 }
+
+function readFileOf(flag: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    const why = explainSystemError(cause) ?? 'it cannot be read'
+    throw refuse(flag, path, `must name a readable file (${why})`)
+  }
+}
+
+const refuse = (flag: string, path: string, why: string) =>
+  new DomainError('invalid', `${flag} ${JSON.stringify(path)}: ${why}`)

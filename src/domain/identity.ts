@@ -57,11 +57,14 @@ export function isMultiFactor({ amr }: ProviderClaims): boolean {
   return Array.isArray(amr) && amr.includes('mfa')
 }
 
-/**
- * Whether the person has authenticated since `startedAt`, in milliseconds; null if the provider does not say
- * when.
- */
-export function isFreshAt({ auth_time: seconds }: ProviderClaims, startedAt: number): boolean | null {
+type Visited = { startedAt: number; now: number }
+
+/** Whether the person has authenticated during a visit; null if the provider does not say when. */
+export function isFreshAt(
+  { auth_time: seconds }: ProviderClaims,
+  { startedAt, now }: Visited,
+): boolean | null {
   if (seconds === undefined || seconds === null) return null
-  return typeof seconds === 'number' && seconds * 1000 >= startedAt - CLOCK_SKEW
+  const at = typeof seconds === 'number' ? seconds * 1000 : Number.NaN
+  return at >= startedAt - CLOCK_SKEW && at <= now + CLOCK_SKEW
 }

@@ -16,7 +16,7 @@ export function issuerUrl(text: string): Parsed<string> {
   const url = /^https?:\/\/[^?#@\s]{1,480}$/i.test(value) ? URL.parse(value) : null
   if (
     url !== null &&
-    /^login\.microsoftonline\./.test(url.hostname) &&
+    /^(login(\.partner)?\.microsoftonline\.|sts\.windows\.net$)/.test(url.hostname) &&
     !/^\/[\da-f-]{36}\//i.test(url.pathname)
   )
     return {
@@ -51,7 +51,7 @@ export function mailAddress(text: string): Parsed<string> {
 export function headerName(text: string): Parsed<string> {
   const value = text.trim().toLowerCase()
   const isTaken =
-    /^(cookie|authorization|host|origin|referer|user-agent|forwarded|sec-.*|x-forwarded-(for|host|proto)|x-real-ip|x-user-token|x-oncebox-proxy-secret)$/.test(
+    /^(accept.*|authorization|content-.*|cookie|forwarded|host|if-.*|origin|referer|sec-.*|user-agent|x-forwarded-(for|host|proto)|x-oncebox-.*|x-push-.*|x-real-ip|x-user-token)$/.test(
       value,
     )
   return /^[a-z][a-z\d-]{0,63}$/.test(value) && !isTaken

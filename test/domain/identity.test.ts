@@ -85,9 +85,11 @@ test('only mfa in amr is a second factor', () => {
     expect(isMultiFactor(of('x', { amr }))).toBe(false)
 })
 
-test('an authentication is fresh from a minute before the start on; without a time nobody knows', () => {
+test('an authentication is fresh during a visit, give or take a minute; without a time nobody knows', () => {
   const start = 1_000_000_000_000
-  const look = (auth_time: unknown) => isFreshAt(of('x', { auth_time }), start)
+  const now = start + 30_000
+  const look = (auth_time: unknown) => isFreshAt(of('x', { auth_time }), { startedAt: start, now })
   expect([look(start / 1000), look(start / 1000 - 60), look(start / 1000 - 61)]).toEqual([true, true, false])
+  expect([look(now / 1000 + 60), look(now / 1000 + 61), look(1e300)]).toEqual([true, false, false])
   expect([look(undefined), look(null), look('1e9'), look(Number.NaN)]).toEqual([null, null, false, false])
 })

@@ -31,6 +31,8 @@ test.each([
   [{ 'oidc-issuer': 'https://id.example/?tenant=1' }, 'must be an https URL'],
   [{ 'oidc-issuer': 'http://127.0.0.1.evil.example' }, 'must be an https URL'],
   [{ 'oidc-issuer': 'https://login.microsoftonline.com/common/v2.0' }, 'your own tenant'],
+  [{ 'oidc-issuer': 'https://sts.windows.net/common/' }, 'your own tenant'],
+  [{ 'oidc-issuer': 'https://login.partner.microsoftonline.cn/organizations/v2.0' }, 'your own tenant'],
   [{ 'oidc-admin-group': 'admins' }, 'a claim and its value'],
   [{ 'break-glass': 'root' }, 'must be an e-mail address'],
   [{ 'session-hours': '0' }, 'from 1 to 720'],
@@ -64,6 +66,8 @@ test('a header needs the Unix socket or a secret', () => {
     '',
     'X-Oncebox-Proxy-Secret',
     'Sec-Fetch-Site',
+    'Accept-Language',
+    'X-Push-Passphrase',
   ])
     expect(problemsOf({ 'auth-header': name, 'auth-header-secret-file': '/run/secret' })).not.toBe('')
 })

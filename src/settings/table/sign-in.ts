@@ -29,7 +29,7 @@ export const signInSettings = section('Signing in by others', {
   oidcCa: {
     ...file,
     defaultWords: "the system's",
-    help: "Certificates in PEM of the authority that signed the provider's certificate; read at each first use",
+    help: "Certificates in PEM of the authority that signed the provider's certificate; read at the start, and with the provider's metadata",
   },
   oidcName: {
     placeholder: 'text',

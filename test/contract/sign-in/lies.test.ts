@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { generateKeyPair, SignJWT } from 'jose'
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { MINUTE } from '../../../src/domain/time.ts'
 import { testCertificate, testKey } from '../../support/certificate.ts'
 import { createTestClock, startInstance, type TestInstance } from '../../support/instance.ts'
@@ -47,6 +47,13 @@ const LIES: [name: string, lies: Lies, status: number][] = [
   ['no nonce', { claims: { nonce: undefined } }, 400],
   ['another audience', { claims: { aud: 'another-client' } }, 400],
   ['two audiences, and another party authorised', { claims: { aud: ['oncebox', 'b'], azp: 'b' } }, 400],
+  ['another party authorised', { claims: { azp: 'b' } }, 400],
+  ['issued in two hours', { claims: { iat: seconds + 7_200, exp: seconds + 9_000 } }, 400],
+  [
+    'an address of the endpoint that only the token calls verified',
+    { claims: { email: undefined }, userInfo: { email: 'ann@example.org', email_verified: false } },
+    403,
+  ],
   ['another issuer in the token', { claims: { iss: 'https://evil.example' } }, 400],
   ['another issuer in the callback', { callbackIssuer: 'https://evil.example' }, 400],
   ['another issuer in the metadata', { metadata: { issuer: 'https://evil.example' } }, 503],
@@ -113,6 +120,19 @@ test('clocks may differ by a minute', async () => {
   expect((await signInBy(provider, ann)).status).toBe(303)
 })
 
+test('keys that the provider replaces between two sign-ins count at once', async () => {
+  expect((await signInBy(provider, ann)).status).toBe(303)
+  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'two', alg: 'RS256', use: 'sig' }
+  const sign = (claims: JWTPayload) =>
+    new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'two' }).sign(privateKey)
+  provider.state.lies = { sign, ...answering('/keys', () => Response.json({ keys: [jwk] })) }
+  expect((await signInBy(provider, createBrowser(instance))).status).toBe(303)
+  // A key that was taken back opens nothing any more.
+  provider.state.lies = answering('/keys', () => Response.json({ keys: [jwk] }))
+  expect((await signInBy(provider, createBrowser(instance))).status).toBe(400)
+})
+
 test('a provider that hangs gets a plain page after some seconds', async () => {
   provider.state.lies = { answer: () => new Promise(() => undefined) }
   const answer = await ann.get('/sign-in/oidc')
@@ -158,6 +178,15 @@ describe('a callback', () => {
     expect(await eve.isSignedIn()).toBe(false)
     // It did not use up Ann's.
     expect((await ann.get(path)).status).toBe(303)
+  })
+
+  test('of an earlier tab is refused, and leaves the sign-in of the later one', async () => {
+    const [first, second] = [await ann.get('/sign-in/oidc'), await ann.get('/sign-in/oidc')]
+    const come = ({ location }: { location: string }) =>
+      ann.get(`/sign-in/oidc/callback?${provider.grant(location)}`)
+    expect((await come(first)).status).toBe(400)
+    expect((await come(second)).status).toBe(303)
+    expect(ann.cookies.has('oncebox_provider')).toBe(false)
   })
 
   test('is refused after ten minutes', async () => {
@@ -321,7 +350,9 @@ test('a provider with a certificate of its own authority needs --oidc-ca', async
   }
   try {
     expect(await statusWith({})).toBe(503)
-    expect(await statusWith({ 'oidc-ca': join(folder, 'none.pem') })).toBe(503)
+    await expect(statusWith({ 'oidc-ca': join(folder, 'none.pem') })).rejects.toThrow('a readable file')
+    writeFileSync(join(folder, 'text.pem'), 'no certificate')
+    await expect(statusWith({ 'oidc-ca': join(folder, 'text.pem') })).rejects.toThrow('certificates in PEM')
     expect(await statusWith({ 'oidc-ca': ca })).toBe(303)
   } finally {
     await own.close()

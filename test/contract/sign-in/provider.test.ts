@@ -302,6 +302,15 @@ test('only the emergency account has a password, and each use makes an event', a
   expect(by.status).toBe(403)
 })
 
+test('with --password-sign-in no, the setup link makes the emergency account', async () => {
+  await start({ 'password-sign-in': 'no', 'break-glass': 'Root@Example.org' })
+  const path = instance.setupPath() ?? 'none'
+  expect((await ann.get(path)).text).toContain(ROOT)
+  await ann.post(path, { email: ANN, password: PASSWORD })
+  expect(await ann.isSignedIn()).toBe(true)
+  expect([await find(ROOT), await find(ANN)]).toMatchObject([{ isAdmin: true }, null])
+})
+
 test('with --password-sign-in admin, only administrators have passwords', async () => {
   await start({ 'password-sign-in': 'admin', 'break-glass': 'glass@example.org' })
   await instance.addAccount(ROOT, { isAdmin: true })
