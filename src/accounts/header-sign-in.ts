@@ -10,7 +10,7 @@ import type { Store } from '../store/contract.ts'
 import { ProviderError } from './provider-error.ts'
 import type { Sessions, SignIn } from './sessions.ts'
 
-/** The header that proves the proxy, beside the one with the address. */
+/** The header with the secret of the proxy. */
 const SECRET_HEADER = 'x-oncebox-proxy-secret'
 
 export type HeaderSignIn = ReturnType<typeof createHeaderSignIn>

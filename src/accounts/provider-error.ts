@@ -1,4 +1,4 @@
-// A sign-in by others that failed.
+// The failure of a sign-in by the provider or the proxy.
 
 import { isDomainError } from '../domain/errors.ts'
 

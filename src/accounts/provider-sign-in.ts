@@ -1,4 +1,4 @@
-// Sign-in by an OpenID provider: which account a person is, and what else a visit to the provider proves.
+// Sign-in by an OpenID provider: finds or creates the account of a person, links accounts, confirms sessions.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { hashToken, isSameSecret } from '../crypto/tokens.ts'
@@ -42,7 +42,7 @@ export type ProviderOutcome =
 
 type StartedSignIn = ProviderVisit & { secrets: SignInSecrets; startedAt: number }
 
-/** A person to be linked, once the password is right, or a session to be confirmed, once the code is. */
+/** Completed by a second form: the link of a person by the password, or a confirmation by the code. */
 type PendingSignIn = { next: string } & (
   | { kind: 'link'; email: string; origin: SessionOrigin; isAdmin: boolean | null }
   | { kind: 'confirm'; session: number }
@@ -206,8 +206,8 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
   }
 
   /**
-   * Confirms a session by the second factor that the confirmation waited for: a code, or whatever proves
-   * another one. Throws `too_many`.
+   * Confirms a session by the second factor that the confirmation waited for: a code, or the proof of a
+   * passkey. Throws `too_many`.
    */
   async function confirmBy(session: CurrentSession, given: { pending: string; proof: string | Proof }) {
     const pending = waiting.open(given.pending)
@@ -238,7 +238,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     return identities.endSessions({ ...whose, nonce }).catch(conflictAs('logout_token_used'))
   }
 
-  /** Throws for an account that no provider signs in to. */
+  /** Throws for an account that a provider may not sign in. */
   function requireOpenTo({ email, disabledAt }: Account): void {
     if (email === breakGlass) throw new ProviderError('break_glass')
     if (disabledAt !== null) throw new ProviderError('account_disabled')
@@ -249,8 +249,8 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
   }
 
   async function followGroup({ id, isAdmin }: Account, claims: ProviderClaims): Promise<void> {
-    const shall = groupOf(claims)
-    if (shall !== null && shall !== isAdmin) await identities.setAdmin({ id, isAdmin: shall })
+    const isMember = groupOf(claims)
+    if (isMember !== null && isMember !== isAdmin) await identities.setAdmin({ id, isAdmin: isMember })
   }
 
   function originOf(claims: ProviderClaims): SessionOrigin {

@@ -1,5 +1,5 @@
-// The OpenID provider: where it sends people, and what it says of them. Loaded and connected when it is first
-// needed. Whatever is wrong with an answer is a ProviderError with a reason for the log.
+// Talks to the OpenID provider: the authorization URL, the claims of a person, and logout tokens. Loaded and
+// connected at first use. Every fault of an answer is a ProviderError with a reason for the log.
 
 import { readFileSync } from 'node:fs'
 import { createRemoteJWKSet, customFetch as jwksFetch, jwtVerify } from 'jose'
@@ -107,7 +107,7 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
       verifier: client.randomPKCECodeVerifier(),
     }),
 
-    /** Returns where to send the browser. `isAsking`: the provider must ask again. */
+    /** Returns where to send the browser. `isAsking`: the provider must authenticate the person again. */
     async authorizationUrl(
       { state, nonce, verifier }: SignInSecrets,
       { isAsking }: { isAsking: boolean },
@@ -177,7 +177,7 @@ function readAuthority(path: string | null): string | null {
   }
 }
 
-/** The method that the specification presumes, unless the provider knows only the other. */
+/** Prefers client_secret_basic, which is the default of the specification. */
 function authenticationFor(metadata: client.ServerMetadata, secret: string | null): client.ClientAuth {
   if (secret === null) return client.None()
   const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = metadata
@@ -186,7 +186,7 @@ function authenticationFor(metadata: client.ServerMetadata, secret: string | nul
     : client.ClientSecretPost(secret)
 }
 
-/** Asks for the scope `groups`, where the provider has one, if a group counts here. */
+/** Adds the scope with the name of the group claim, if the provider has one. */
 function scopeFor(config: client.Configuration, groupClaim: string | null): string {
   const { scopes_supported: offered = [] } = config.serverMetadata()
   const scopes = ['openid', 'email', 'profile']
@@ -194,7 +194,7 @@ function scopeFor(config: client.Configuration, groupClaim: string | null): stri
   return scopes.join(' ')
 }
 
-/** Whether a claim that counts may be at the userinfo endpoint alone, as several providers keep it. */
+/** Whether a needed claim is missing, which several providers have only at the userinfo endpoint. */
 function needsUserInfo(
   config: client.Configuration,
   claims: Readonly<Record<string, unknown>>,

@@ -67,8 +67,8 @@ type PendingEntry = { pending: PendingSignIn; visit: Visit }
 type Proof = (found: Credentials) => Promise<boolean>
 
 /**
- * Who has authenticated the person, instead of a password. `links`: whether the person is to be linked to the
- * account, and what the provider's groups say of it; null for one that is linked.
+ * Authentication by a provider or a proxy instead of a password. `links`: set if the sign-in also links the
+ * person to the account, with `isAdmin` as the provider's groups decide; null for a person who is linked.
  */
 type SignedInBy = { origin: SessionOrigin; links: { isAdmin: boolean | null } | null }
 
@@ -175,7 +175,7 @@ export function createSessions(options: SessionsOptions) {
     })
   }
 
-  /** Ends a sign-in by whatever proves the second factor. */
+  /** Completes a sign-in once `isProven` has checked the second factor. */
   async function confirmSignInBy({ pending, visit }: PendingEntry, isProven: Proof): Promise<SignIn> {
     const found = await store.accounts.findCredentials(pending.email)
     // Refuse if the password or the second factor has changed since the password was checked.
@@ -283,8 +283,8 @@ export function createSessions(options: SessionsOptions) {
   }
 
   /**
-   * Confirms a session by a code alone, where nobody can be asked for a password. Resolves to false for a
-   * wrong code. Throws `too_many`.
+   * Confirms a session by a code alone, for an account that has no password to ask for. Resolves to false for
+   * a wrong code. Throws `too_many`.
    */
   async function confirmByCode(
     { account, session }: Pick<CurrentSession, 'account' | 'session'>,

@@ -1,5 +1,5 @@
 // Limits on tries of passwords, codes, one-time links and sign-ups, over all nodes. A try is counted before
-// the work starts, and uncounted if it succeeds or the store is away.
+// the work starts, and given back if it succeeds or the store is away.
 
 import { parseEmail } from '../domain/account.ts'
 import { isOutage, rethrowWithoutDoubt, tooMany } from '../domain/errors.ts'
@@ -81,8 +81,8 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
   }
 
   /**
-   * Returns the budgets of a try. `address`: that of the network address, null if it has none; for a known
-   * address it is only checked, not used.
+   * Returns the budgets of a try. `address`: the budget of the network address; null if it is exempt. A known
+   * address is checked against that budget, but not counted.
    */
   function budgetsOf(from: From, isKnown: boolean) {
     const client = clientOf(from.address)
@@ -117,15 +117,15 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     return result
   }
 
-  /** Passes a found link on, and counts a wrong one, which is null. */
+  /** Returns the link. Counts a miss, which is null. */
   async function tryLink<T>(address: string, link: T | null): Promise<T | null> {
     if (link === null) await count([ofWrongLinks(clientOf(address) ?? 'here')])
     return link
   }
 
   /**
-   * Runs a try of a passkey, and counts a wrong one. A signature cannot be guessed, so no wrong tries, of
-   * passwords neither, lock out the owner of a right one.
+   * Runs a try of a passkey, and counts a wrong one. A signature cannot be guessed, so a right one is
+   * accepted after any number of wrong tries.
    */
   async function tryPasskey<T>(address: string, { work, isRight }: Attempt<T>): Promise<T> {
     const countWrong = () => count([ofWrongPasskeys(clientOf(address) ?? 'here')])
@@ -165,7 +165,7 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     return states
   }
 
-  /** Uncounts the try if the work succeeds, and if the store is away, so that it can be retried. */
+  /** Gives the try back if the work succeeds, or if the store is away, so that it can be retried. */
   async function countAttempt<T>(counted: readonly BudgetState[], { work, isRight }: Attempt<T>): Promise<T> {
     try {
       const result = await work()

@@ -6,7 +6,7 @@ import { hashToken } from '../crypto/tokens.ts'
 import type { PageNonce } from '../domain/page-nonce.ts'
 import type { Now } from '../domain/time.ts'
 
-/** `field`: what it is for; one for something else does not open. */
+/** `field`: the purpose. A ticket for another purpose does not open. */
 type TicketOptions = { keyring: Keyring; now: Now; field: string; lifetime: number }
 
 export function createTicket<T extends object>({ keyring, now, field, lifetime }: TicketOptions) {
@@ -21,7 +21,7 @@ export function createTicket<T extends object>({ keyring, now, field, lifetime }
   }
 }
 
-/** Returns what is stored of a name that counts once, which may be long or come from others. */
+/** Returns the nonce for a name that may be used once: a hash, because others may choose a long name. */
 export function nonceOf(name: string, lapsesAt: number): PageNonce {
   return { text: hashToken(name).toString('base64url'), lapsesAt }
 }

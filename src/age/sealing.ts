@@ -98,7 +98,7 @@ export async function openFile(
   }
 }
 
-/** Returns null for a comment that does not name one of at most 9,999 files. */
+/** Parses `n/N`, up to 9,999 files. Returns null for any other comment. */
 function positionIn(comment: string): FilePosition | null {
   const [, n = 0, of = 0] = (/^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(comment) ?? []).map(Number)
   return n > 0 && n <= of ? { n, of } : null

@@ -1,4 +1,4 @@
-// An act that --audit-log tells, and how the use cases of a part are wrapped to tell theirs.
+// An act for --audit-log, and the wrapping of use cases that tells their acts.
 
 import { ProviderError } from '../accounts/provider-error.ts'
 import { isDomainError } from '../domain/errors.ts'
@@ -38,7 +38,7 @@ export function createOn(tell: (act: Act) => void) {
 
 type Note<F> = F extends Work<infer A, infer R> ? (result: NonNullable<R>, ...args: A) => void : never
 
-/** Wraps a part, so that what its operations return is noted, unless it is null. */
+/** Wraps operations, so that `notes` get each result that is not null. */
 export function noting<P extends object>(part: P, notes: { [K in keyof P]?: Note<NoInfer<P>[K]> }): P {
   return wrapEach(
     part,

@@ -1,5 +1,5 @@
-// Makes the lines of --audit-log: wraps the store, the services, the backups and the front door, and changes
-// nothing that they do. Loaded with the flag only.
+// Writes --audit-log: wraps the store, the services, the backups and the front door, and changes nothing that
+// they do. Loaded with the flag only.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Backups } from '../backup/backups.ts'

@@ -1,4 +1,4 @@
-// Sign-in by others, from the configuration: the provider, the proxy, and who may still use a password.
+// Sign-in as the settings want it: by the provider, by the proxy, by passkey, and who may use a password.
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// The keys of age that open what was received: the one in a link, and those in identity files. Nothing counts
-// as received that does not open with them.
+// The age keys for received content: the one in a link, and those in identity files. Content that they do not
+// open counts as not received.
 
 import type { DecryptedFile, FilePosition } from '../age/sealing.ts'
 import type { PushClient } from '../client/client.ts'

@@ -13,8 +13,8 @@ const WINDOW = 1
 const library = (): typeof import('otpauth') => require('otpauth')
 
 /**
- * A secret in base32, which people can type: random for who does not know the key, and always the same for
- * `info`.
+ * Derives a secret in base32, which people can type. The same `info` gives the same secret, which
+ * nobody without the key can predict.
  */
 export function deriveTotpSecret(key: Uint8Array, info: string): string {
   const bytes = deriveKey({ material: [key], info: `oncebox/1/totp/${info}` }).subarray(0, SECRET_BYTES)

@@ -119,8 +119,8 @@ export const PAUSE_TOLD_BEFORE = 14 * DAY
 type PausingAccount = Pick<Account, 'hasPassword' | 'isService' | 'createdAt'> & { lastSignInAt: number }
 
 /**
- * Returns when the API tokens of an account pause: only a provider or a proxy knows whether the person is
- * still there. Null for never. `after`: milliseconds without a sign-in; 0 is never.
+ * Returns when the API tokens of an account without a password pause, because a provider may have removed the
+ * person; null for never. `after`: milliseconds without a sign-in; 0 is never.
  */
 export function tokensPauseAt(account: PausingAccount, after: number): number | null {
   const { hasPassword, isService, createdAt, lastSignInAt } = account
@@ -146,8 +146,8 @@ export type ApiToken = {
 }
 
 /**
- * Throws when an account with the tokens `others` may not have one more of this name: `invalid` if they are
- * too many, else `conflict`.
+ * Throws `invalid` when an account with the tokens `others` has the most that are allowed, and `conflict`
+ * when one of them has this name.
  */
 export function requireTokenRoom(others: readonly Pick<ApiToken, 'name'>[], name: string): void {
   if (others.length >= MAX_API_TOKENS)

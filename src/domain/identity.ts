@@ -1,5 +1,5 @@
-// Decides what counts of the claims of an OpenID provider about a person. Pure rules; the signature was
-// checked before.
+// Rules for the claims of an OpenID provider about a person: the address, the groups and the second factor
+// that they prove. The signature was checked before.
 
 import { parseEmail } from './account.ts'
 import { MINUTE } from './time.ts'

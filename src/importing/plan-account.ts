@@ -56,8 +56,7 @@ export function planAccount(incoming: IncomingAccount): PlannedAccount | { probl
 }
 
 /**
- * Returns one note if the existing account and its namesake on the other server differ in being an
- * administrator.
+ * Returns a note if only one of the account here and the account with its address there is an administrator.
  */
 export function differentRights(there: { isAdmin: boolean }, here: { isAdmin: boolean }): string[] {
   return here.isAdmin === there.isAdmin ? [] : [`here it is ${here.isAdmin ? 'an' : 'no'} administrator`]

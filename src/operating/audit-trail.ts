@@ -1,5 +1,5 @@
-// The audit trail of the house: the closed list of actions, and the line that each act leaves. The names are
-// those of the Elastic Common Schema. A line never has a link, secret, name, note or passphrase.
+// The lines of --audit-log: the closed list of actions, and the members of a line, named by the Elastic
+// Common Schema. A line never has a link, secret, name, note or passphrase.
 
 import { formatTime } from '../domain/time.ts'
 import type { openLogFile } from './log-file.ts'

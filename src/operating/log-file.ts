@@ -1,6 +1,6 @@
-// The log file: written in the background, reopened after logrotate moved it or it was removed, with standard
-// error as the fallback while the file takes no lines. In a folder that others can write to, such as /tmp,
-// another user could place a file there to read the log, or a symlink to redirect it.
+// A file of lines, such as the log: written in the background, reopened after logrotate moved it or it was
+// removed, with standard error as the fallback while the file takes no lines. In a folder that others can
+// write to, such as /tmp, another user could place a file there to read the log, or a symlink to redirect it.
 
 import { constants, lstatSync, type Stats, statSync, writeSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'

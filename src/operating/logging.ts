@@ -4,7 +4,7 @@ import { DamageError, isDomainError } from '../domain/errors.ts'
 import { codeOf, reasonOf } from '../domain/system-errors.ts'
 import type { Now } from '../domain/time.ts'
 import { createLog, type Log, type LogFormat } from './log.ts'
-import { AUDIT_LOG, openLogFile } from './log-file.ts'
+import { AUDIT_LOG, LOG, type LogKind, openLogFile } from './log-file.ts'
 import type { Reloadable } from './reload.ts'
 
 type LoggingOptions = {
@@ -20,17 +20,14 @@ export type Logging = Awaited<ReturnType<typeof openLogging>>
 export async function openLogging({ config, now, writeLine }: LoggingOptions) {
   const logTo = (write: (line: string) => void) => createLog({ format: config.logFormat, now, write })
   const outer = logTo(writeLine)
-  const path = config.logFile
-  const onError = (problem: string) => outer.error(problem)
   const fallBack = (lines: string) => lines.trimEnd().split('\n').forEach(writeLine)
-  const file = path === null ? null : await openLogFile({ path, onError, fallBack })
+  /** `log` gets the problems of the file. */
+  const openFile = async (path: string | null, kind: LogKind, log: Log) =>
+    path === null ? null : openLogFile({ path, kind, onError: (problem) => log.error(problem), fallBack })
+  const file = await openFile(config.logFile, LOG, outer)
   const log = file === null ? outer : logTo(file.write)
-  const onAuditError = (problem: string) => log.error(problem)
-  const audit =
-    config.auditLog === null
-      ? null
-      : await openLogFile({ path: config.auditLog, kind: AUDIT_LOG, onError: onAuditError, fallBack })
-  const files = [file && { name: 'log file', file }, audit && { name: 'audit log', file: audit }]
+  const audit = await openFile(config.auditLog, AUDIT_LOG, log)
+  const files = [file && { name: LOG.what, file }, audit && { name: AUDIT_LOG.what, file: audit }]
   const reloadables: Reloadable[] = files
     .filter((one) => one !== null)
     .map(({ name, file }) => ({ name, reload: () => file.reopen().then(() => true) }))

@@ -3,7 +3,7 @@
 import { parseLinkOrToken } from '../../client/link.ts'
 import type { Parsed } from '../../settings/parsers.ts'
 
-/** Where a link stands: in the text itself, in a variable, or behind a file descriptor. */
+/** The place of a link: the text itself, a variable, or a file descriptor. */
 type SourceText =
   | { from: 'text'; text: string }
   | { from: 'variable'; variable: string }

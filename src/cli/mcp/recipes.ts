@@ -1,4 +1,4 @@
-// Runs the command of a recipe with a secret, and tells no more of it than the recipe allows.
+// Runs the command of a recipe with a secret, and returns no more of its output than the recipe allows.
 
 import { programEnvironment, withUmask } from '../exec/program.ts'
 import type { Shell } from '../shell.ts'

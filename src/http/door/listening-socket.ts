@@ -9,9 +9,9 @@ export type Socket = {
 }
 
 /**
- * How long a closing gate holds back answers: 100 ms, and more when turns of the event loop are long. A
- * client that waits for its answer opens no connection, which closing the socket would reset, and sends no
- * request on an idle one, which Bun closes too.
+ * How long a closing gate holds back answers: 100 ms, and more when turns of the event loop are long. While
+ * clients wait for their answers, they neither open connections, which closing the socket would reset, nor
+ * send requests on idle ones, which Bun closes too.
  */
 const HOLD_TURNS = 10
 const HOLD_TURN_MS = 10

@@ -25,7 +25,7 @@ export type LogRequest = (line: {
   requestId: string
 }) => void
 
-/** Answers with `answer`, and sees what comes of it. */
+/** Calls `answer` and returns its response, which it may inspect. */
 export type Observe = (
   exchange: Exchange,
   answer: (exchange: Exchange) => Promise<Response>,

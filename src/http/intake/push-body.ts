@@ -23,7 +23,7 @@ export type PushBodyOptions = BodyLimits & {
   onFile?: (file: FilePart) => Promise<unknown>
   /** Called after each part of a multipart body has been read, even if a later part fails. */
   onPart?: (name: string, value: unknown) => void
-  /** Whether the step that acts on the body looks whether the connection is open: see `readBody`. */
+  /** Whether the step that acts on the body checks that the connection is open: see `readBody`. */
   isCheckedLater?: boolean | undefined
 }
 

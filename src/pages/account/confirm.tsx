@@ -29,7 +29,7 @@ type ConfirmationOptions = {
 
 type ConfirmationState = FormRefusal & { passwordProblem?: string; codeProblem?: string }
 
-/** A proof that does not confirm the session: it is wrong, comes too often, or the session has ended. */
+/** Why a proof does not confirm the session: it is wrong, there were too many, or the session has ended. */
 type Failure = 'too_many' | 'ended' | Pick<ConfirmationState, 'notice' | 'passwordProblem' | 'codeProblem'>
 
 /**
@@ -45,7 +45,7 @@ export function createConfirm(options: ConfirmationOptions): Confirm {
   const takesPassword = ({ account, session: { session } }: Member) =>
     account.hasPassword && (session.via === null || sessions.allowsPassword(account))
 
-  /** Whether nobody but the authenticator app can confirm the session: a proxy is never asked again. */
+  /** Whether only a code can confirm the session, because a proxy cannot be asked again. */
   const takesCodeAlone = (guest: Member) =>
     guest.account.hasTwoFactor && !takesPassword(guest) && !provider?.signIn.canConfirm(guest.session)
 
@@ -54,8 +54,8 @@ export function createConfirm(options: ConfirmationOptions): Confirm {
     !provider?.signIn.canConfirm(guest.session) && (await passkeys.canAsk(guest.account))
 
   /**
-   * Whether a new session sets up the first second factor, which nothing can confirm where the provider does
-   * not say when it asked.
+   * Whether a new session of a provider sets up the first second factor. It needs no confirmation, because a
+   * provider that does not say when it asked could give none.
    */
   const isFirstFactor = ({ path, account, session: { session } }: Member) =>
     FIRST_FACTOR.has(path) && session.via !== null && !account.hasTwoFactor && sessions.isNew(session)
@@ -85,7 +85,7 @@ export function createConfirm(options: ConfirmationOptions): Confirm {
     return { notice: guest.say(result === 'copied' ? 'passkey_copied' : 'passkey_refused') }
   }
 
-  /** Tests what the form has to confirm the session; null if it has nothing that this session takes. */
+  /** Returns the test of the proof that the form holds; null if it holds none that this session accepts. */
   async function findTest(guest: Member, form: Form): Promise<(() => Promise<Failure | null>) | null> {
     if (form.text(PASSKEY) !== '') return (await takesPasskey(guest)) ? () => testPasskey(guest, form) : null
     const code = form.text('code')

@@ -30,7 +30,7 @@ export function orTooMany<T>(tried: Promise<T>): Promise<T | 'too_many'> {
   })
 }
 
-/** Returns how a form is shown again after too many tries. */
+/** Returns the status and the notice of a form after too many tries. */
 export function tooMany({ words }: Guest) {
   return { status: 429, notice: words.say('sign_in_too_many'), headers: { 'retry-after': '60' } }
 }

@@ -1,4 +1,4 @@
-// Persons at a provider who are an account, and what their sign-in changes.
+// The accounts of persons at a provider, and the changes of their sign-ins.
 
 import { type Account, NO_PASSWORD } from '../../domain/account.ts'
 import { conflict } from '../../domain/errors.ts'
@@ -81,12 +81,12 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
   return {
     /** Finds the account of a person, with what its sign-in needs. */
     findCredentials,
-    /** Whether a person is the account. */
+    /** Whether a person is linked to the account. */
     isBound: (accountId: number) => read(() => has(OF_ACCOUNT, accountId)),
     /** Makes an account without a password. Throws `conflict` when address or person has an account. */
     addAccount: (account: AccountOfOthers) => write(() => add(account), { grows: true }),
     /**
-     * Binds a person to an account. Throws `conflict` when the person is another account already, and
+     * Binds a person to an account. Throws `conflict` when the person has another account already, and
      * `unauthenticated` when the account is disabled or its password has changed since `tested`.
      */
     bind: (asked: { accountId: number; tested: string } & Identity) =>
@@ -97,14 +97,14 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
     setAdmin: (change: { id: number; isAdmin: boolean }) => write(() => setAdmin(change)),
     /** Spends a nonce. Throws `conflict` for one that was spent before. */
     spend: (nonce: PageNonce) => write(() => spendNonce(nonce)),
-    /** Ends sessions as the provider says. Throws `conflict` for a logout token that was used before. */
+    /** Ends the sessions that the provider names. Throws `conflict` for a used logout token. */
     endSessions: (logout: ProviderLogout) => write(() => endSessions(logout)),
     /** Notes that the provider asked for the person again. Returns false when the session has ended. */
     confirmSession: (id: number) => write(() => affected(CONFIRM, id, now())),
   }
 }
 
-/** Throws `conflict` when the person is another account already. */
+/** Throws `conflict` when the person has another account already. */
 export function* bindTo(accountId: number, identity: Identity, createdAt: number): Step<void> {
   const added = yield* insert({ ...identity, accountId, createdAt })
   if (added !== null) return

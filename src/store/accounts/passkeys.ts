@@ -1,4 +1,4 @@
-// Passkeys: the public keys with which people prove who they are, and what their use changes.
+// Passkeys: public keys of authenticators, and the changes of their use.
 
 import { isCopied, MAX_PASSKEYS, type Passkey } from '../../domain/passkey.ts'
 import type { NewPasskey, PasskeyUse, StoredPasskey } from '../accounts-contract.ts'
