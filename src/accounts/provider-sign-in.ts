@@ -50,6 +50,9 @@ type PendingSignIn = { next: string } & (
 
 type Proof = () => Promise<boolean>
 
+/** How long a visit to the provider may take, and a password or code afterwards. */
+const LIFETIME = 10 * MINUTE
+
 export type ProviderSignIn = ReturnType<typeof createProviderSignIn>
 
 export type ProviderSignInOptions = {
@@ -73,7 +76,7 @@ export type ProviderSignInOptions = {
 export function createProviderSignIn(options: ProviderSignInOptions) {
   const { settings, store, keyring, sessions, domains, adminGroup, breakGlass, now, systemNow } = options
   const { identities } = store
-  const lapsing = { keyring, now, lifetime: 10 * MINUTE }
+  const lapsing = { keyring, now, lifetime: LIFETIME }
   const tickets = createTicket<ProviderVisit>({ ...lapsing, field: 'visit to the provider' })
   const visits = createTicket<StartedSignIn>({ ...lapsing, field: 'sign-in by the provider' })
   const waiting = createTicket<PendingSignIn>({ ...lapsing, field: 'pending sign-in by the provider' })
@@ -225,8 +228,9 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     const pending = waiting.open(given.pending)
     if (pending?.kind !== 'link') return { outcome: 'too_late' as const }
     const { email, origin, isAdmin, next } = pending
+    const at = pending.until - LIFETIME
     const signIn = await sessions
-      .signInByLink({ ...given, email, origin, isAdmin })
+      .signInByLink({ ...given, email, origin, at, isAdmin })
       .catch(conflictAs('person_taken'))
     return signIn.outcome === 'refused' ? { outcome: 'wrong' as const, email } : { ...signIn, next }
   }

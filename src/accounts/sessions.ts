@@ -67,10 +67,11 @@ type PendingEntry = { pending: PendingSignIn; visit: Visit }
 type Proof = (found: Credentials) => Promise<boolean>
 
 /**
- * Authentication by a provider or a proxy instead of a password. `links`: set if the sign-in also links the
- * person to the account, with `isAdmin` as the provider's groups decide; null for a person who is linked.
+ * Authentication by a provider or a proxy instead of a password, and its time. `links`: set if the sign-in
+ * also links the person to the account, with `isAdmin` as the provider's groups decide; null for a person
+ * who is linked.
  */
-type SignedInBy = { origin: SessionOrigin; links: { isAdmin: boolean | null } | null }
+type SignedInBy = { origin: SessionOrigin; at: number; links: { isAdmin: boolean | null } | null }
 
 export function createSessions(options: SessionsOptions) {
   const { store, keyring, inLine, limit, now, systemNow } = options
@@ -116,10 +117,10 @@ export function createSessions(options: SessionsOptions) {
   /** Signs in a person whom a provider or a proxy has authenticated, after the code of a second factor. */
   async function signInBy(
     found: Credentials,
-    { visit, ...by }: { origin: SessionOrigin; links?: SignedInBy['links']; visit: Visit },
+    { visit, ...by }: Partial<SignedInBy> & { origin: SessionOrigin; visit: Visit },
   ): Promise<SignIn> {
     if (found.account.disabledAt !== null) return { outcome: 'refused' }
-    const signedInBy = { links: null, ...by }
+    const signedInBy = { links: null, at: now(), ...by }
     return found.account.hasTwoFactor ? askCode(found, signedInBy) : beginBy(found, signedInBy, visit)
   }
 
@@ -128,21 +129,23 @@ export function createSessions(options: SessionsOptions) {
    * Throws `too_many`, and `conflict` when the person is another account.
    */
   async function signInByLink(
-    input: PasswordAttempt & { email: string; origin: SessionOrigin; isAdmin: boolean | null },
+    input: PasswordAttempt & { email: string; isAdmin: boolean | null } & Omit<SignedInBy, 'links'>,
   ): Promise<SignIn> {
-    const { email, origin, isAdmin, visit } = input
+    const { email, origin, at, isAdmin, visit } = input
     const account = await store.accounts.findAccount(email)
     const tested = account === null ? null : await testPassword(account, input)
     const found = tested === null ? null : await store.accounts.findCredentials(email)
     if (found === null || found.passwordHash !== tested) return { outcome: 'refused' }
-    return signInBy(found, { origin, links: { isAdmin }, visit })
+    return signInBy(found, { origin, at, links: { isAdmin }, visit })
   }
 
   async function beginBy(found: Credentials, by: SignedInBy, visit: Visit): Promise<SignIn> {
-    const { origin, links } = by
+    const { origin, links, at } = by
     const { id } = found.account
-    const { issuer, subject } = origin
+    const { issuer, subject, sid } = origin
     if (issuer !== null && subject !== null) {
+      // The provider may have signed the person out while a password or code was awaited.
+      if (await store.identities.isEnded({ issuer, subject, sid }, at)) return { outcome: 'refused' }
       if (links !== null)
         await store.identities.bind({ accountId: id, tested: found.passwordHash, issuer, subject })
       // The link may have ended while the code was awaited.

@@ -172,6 +172,14 @@ export function* spendNonce({ text, lapsesAt }: PageNonce): Step<void> {
     throw new DomainError('conflict', 'This form was sent before.')
 }
 
+/** Notes when something ended. Kept for an hour. */
+export const noteEnd = (name: string, at: number): Step<void> => run(COUNT, `ended ${name}`, 1, at)
+
+/** Whether one of these has ended after `since`. */
+export function* hasEnded(names: readonly string[], since: number): Step<boolean> {
+  return (yield* SPENT(names.map((name) => `ended ${name}`))).some(({ until }) => until > since)
+}
+
 /**
  * Notes a try on a push that has ended. Returns whether it is the first of its window. Call it under the lock
  * of the push.

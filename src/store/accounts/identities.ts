@@ -1,11 +1,12 @@
 // The accounts of persons at a provider, and the changes of their sign-ins.
 
+import { hashToken } from '../../crypto/tokens.ts'
 import { type Account, NO_PASSWORD } from '../../domain/account.ts'
 import { conflict } from '../../domain/errors.ts'
 import type { PageNonce } from '../../domain/page-nonce.ts'
 import type { Credentials, Identity, ProviderLogout } from '../accounts-contract.ts'
 import { inactiveAccount } from '../refusals.ts'
-import { spendNonce } from '../shared-state.ts'
+import { hasEnded, noteEnd, spendNonce } from '../shared-state.ts'
 import { insertUnlessThere, locked, select, statement } from '../statements.ts'
 import { affected, all, first, has, type Parts, run, type Step } from '../steps.ts'
 import { accounts, identities, sessions } from '../tables.ts'
@@ -67,6 +68,7 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
 
   function* endSessions({ issuer, sid, subject, nonce }: ProviderLogout): Step<number> {
     yield* spendNonce(nonce)
+    yield* noteEnd(sid === null ? nameOf(issuer, 'sub', subject) : nameOf(issuer, 'sid', sid), now())
     const ofSession = sid === null ? [] : yield* all(OF_PROVIDER_SESSION, issuer, sid)
     const ofPerson = subject === null ? [] : yield* all(OF_PROVIDER, issuer, subject)
     const ended = [
@@ -99,9 +101,17 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
     spend: (nonce: PageNonce) => write(() => spendNonce(nonce)),
     /** Ends the sessions that the provider names. Throws `conflict` for a used logout token. */
     endSessions: (logout: ProviderLogout) => write(() => endSessions(logout)),
+    /** Whether the provider has ended this session, or all of the person, after `since`. */
+    isEnded: ({ issuer, sid, subject }: Omit<ProviderLogout, 'nonce'>, since: number) =>
+      read(() => hasEnded([nameOf(issuer, 'sub', subject), nameOf(issuer, 'sid', sid)], since)),
     /** Notes that the provider asked for the person again. Returns false when the session has ended. */
     confirmSession: (id: number) => write(() => affected(CONFIRM, id, now())),
   }
+}
+
+/** Names a session or person of a provider, whose own names may be long. */
+function nameOf(issuer: string, kind: 'sub' | 'sid', name: string | null): string {
+  return hashToken(JSON.stringify([issuer, kind, name])).toString('base64url')
 }
 
 /** Throws `conflict` when the person has another account already. */

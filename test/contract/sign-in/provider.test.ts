@@ -222,6 +222,29 @@ test('an account with a second factor is asked for it: to link it, after the pro
   expect((await again.post('/users/token', { name: 'ci' })).text).toContain('obx_')
 })
 
+test('a person whom the provider signs out while the code is awaited stays outside', async () => {
+  await start()
+  await signInBy(provider, ann)
+  await ann.post('/account/two-factor', { secret: SECRET, code: code() })
+  const comeWhile = async (claims: Record<string, unknown> | null) => {
+    instance.clock.advance(MINUTE)
+    const browser = createBrowser(instance)
+    provider.state.lies = { claims: { iat: Math.floor(Date.now() / 1000), sid: 'one' } }
+    const pending = browser.hidden((await signInBy(provider, browser)).text, 'pending')
+    instance.clock.advance(1)
+    const body =
+      claims && new URLSearchParams({ logout_token: await provider.logoutToken(claims) }).toString()
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    if (body !== null) await instance.fetch('/sign-in/oidc/logout', { method: 'POST', headers, body })
+    await browser.post('/sign-in/code', { pending, code: code() })
+    return browser.isSignedIn()
+  }
+  expect(await comeWhile({ sid: 'one' })).toBe(false)
+  expect(await comeWhile({})).toBe(false)
+  expect(await comeWhile({ sid: 'two' })).toBe(true)
+  expect(await comeWhile(null)).toBe(true)
+})
+
 test('linking an account with a second factor asks for its code after the password', async () => {
   await start()
   await instance.addAccount(ANN)

@@ -137,6 +137,22 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await looks()).toEqual([false, false, false, true, true])
   })
 
+  test('what a provider has ended is known for sign-ins that began before', async () => {
+    const { identities } = opened.store
+    const { issuer } = PERSON
+    const end = (text: string, sid: string | null, subject: string | null) =>
+      identities.endSessions({ issuer, sid, subject, nonce: { text, lapsesAt: 9e14 } })
+    const isEnded = (sid: string | null, subject: string, since = 0) =>
+      identities.isEnded({ issuer, sid, subject }, since)
+    expect(await isEnded('one', 'sub-ann')).toBe(false)
+    await end('a', 'one', 'sub-ann')
+    expect([await isEnded('one', 'sub-ann'), await isEnded('two', 'sub-ann')]).toEqual([true, false])
+    await end('b', null, 'sub-ann')
+    await end('c', null, 'sub-ann')
+    expect([await isEnded('two', 'sub-ann'), await isEnded(null, 'sub-eve')]).toEqual([true, false])
+    expect(await isEnded('one', 'sub-ann', 9e14)).toBe(false)
+  })
+
   test('an ended session sets no password, even if the former password was right when it asked', async () => {
     const { accounts, sessions } = opened.store
     const hashes = [HASH, Buffer.alloc(32, 8)]

@@ -121,6 +121,7 @@ const TABLE: Table = {
   identities: {
     findCredentials: always((s) => s.identities.findCredentials({ issuer: 'i', subject: 's' })),
     isBound: always((s) => s.identities.isBound(ID)),
+    isEnded: always((s) => s.identities.isEnded({ issuer: 'i', subject: 's', sid: null }, 0)),
     ...writes('addAccount', 'bind', 'unbind', 'setAdmin', 'spend', 'endSessions', 'confirmSession'),
   },
   passkeys: {
