@@ -4,22 +4,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
 import { prepareAxe } from '../support/axe.ts'
 import { type Started, startBinary } from '../support/binary.ts'
-import { launchBrowser, type Watched, watch } from '../support/chromium.ts'
+import { launchBrowser, plugInAuthenticator, type Watched, watch } from '../support/chromium.ts'
 import { alterDatabase } from '../support/damage.ts'
 import { freePort } from '../support/free-port.ts'
 import { needs } from '../support/needs.ts'
 import { follow } from '../support/pressing.ts'
 import { PASSWORD, signIn } from '../support/tour.ts'
-
-/** An authenticator built into the device, which has just recognised its owner. */
-const BUILT_IN = {
-  protocol: 'ctap2' as const,
-  transport: 'internal' as const,
-  hasResidentKey: true,
-  hasUserVerification: true,
-  isUserVerified: true,
-  automaticPresenceSimulation: true,
-}
 
 needs('chromium').describe('a passkey', () => {
   let browser: Browser
@@ -51,7 +41,6 @@ needs('chromium').describe('a passkey', () => {
     watched = watch(context, base)
     page = await context.newPage()
     client = await context.newCDPSession(page)
-    await client.send('WebAuthn.enable')
     device = await plugIn()
     return async () => {
       await context.close()
@@ -60,10 +49,7 @@ needs('chromium').describe('a passkey', () => {
     }
   })
 
-  async function plugIn(): Promise<string> {
-    const { authenticatorId } = await client.send('WebAuthn.addVirtualAuthenticator', { options: BUILT_IN })
-    return authenticatorId
-  }
+  const plugIn = () => plugInAuthenticator(client)
 
   async function listKeys() {
     return (await client.send('WebAuthn.getCredentials', { authenticatorId: device })).credentials

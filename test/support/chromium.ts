@@ -4,6 +4,7 @@ import {
   type Browser,
   type BrowserContext,
   type BrowserContextOptions,
+  type CDPSession,
   chromium,
   type Page,
 } from 'playwright-core'
@@ -69,6 +70,17 @@ export async function launchBrowser(
 }
 
 /** Requests of a page beyond its origin, and complaints of the browser: both stay empty. */
+/** Gives a page an authenticator that is built into the device and recognises its owner. Returns its id. */
+export async function plugInAuthenticator(client: CDPSession): Promise<string> {
+  await client.send('WebAuthn.enable')
+  const options = {
+    ...({ protocol: 'ctap2', transport: 'internal' } as const),
+    ...{ hasResidentKey: true, hasUserVerification: true, isUserVerified: true },
+    automaticPresenceSimulation: true,
+  }
+  return (await client.send('WebAuthn.addVirtualAuthenticator', { options })).authenticatorId
+}
+
 export type Watched = { outside: string[]; complaints: string[] }
 
 /**

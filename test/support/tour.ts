@@ -5,8 +5,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import type { Started } from './binary.ts'
+import { type Started, startBinary } from './binary.ts'
+import { plugInAuthenticator } from './chromium.ts'
 import { fillCreateForm, generateWords, unfold } from './create-page.ts'
+import { freePort } from './free-port.ts'
 import { follow } from './pressing.ts'
 import { SEALED_STOPS } from './tour-sealed.ts'
 
@@ -129,8 +131,23 @@ export async function prepareTour(browser: Browser, server: Started, options: Br
     return pushed
   }
 
+  const others: Started[] = []
+
+  /**
+   * Starts a server for a state that this one cannot have: without an account, or with mail and passkeys. It
+   * has a name of its own, because cookies are shared by all ports.
+   */
+  async function startOther(flags: string[] = []) {
+    const port = freePort()
+    const at = `http://other.localhost:${port}`
+    const other = await startBinary({ flags: ['--port', String(port), '--base-url', at, ...flags] })
+    others.push(other)
+    return { ...other, url: at }
+  }
+
   async function close(): Promise<void> {
     for (const context of contexts) await context.close()
+    for (const other of others) await other.end()
   }
 
   /** A request of the member. */
@@ -141,7 +158,7 @@ export async function prepareTour(browser: Browser, server: Started, options: Br
   const send = (urlToken: string, fields: Record<string, unknown>) =>
     postJson(`${url}/api/oncebox/requests/${urlToken}/answers`, { push: fields })
 
-  return { url, server, auth, people, push, guessedPush, ask, send, open, close }
+  return { url, server, auth, people, push, guessedPush, ask, send, startOther, open, close }
 }
 
 /** The same people, pushes and sessions with other options, such as a language. */
@@ -175,6 +192,22 @@ async function reveal(page: Page, tour: Tour, fields: Record<string, unknown>): 
   await page.goto(html_url)
   await follow(page, () => page.click('main form button.primary'))
   await page.waitForSelector('.secret')
+}
+
+/** Resolves to the page of a forgotten password. Nothing takes mail at this port. */
+async function openForgot(page: Page, { startOther }: Tour): Promise<void> {
+  const { url } = await startOther(['--smtp-url', 'smtp://127.0.0.1:9', '--mail-from', ADMIN])
+  await page.goto(`${url}/sign-in/forgot`)
+}
+
+/** Opens the form that adds a passkey. */
+async function openNewPasskey(page: Page, { startOther }: Tour): Promise<string> {
+  const { url, command } = await startOther()
+  await command(['user', 'add', MEMBER, '--password-stdin'], PASSWORD)
+  await signIn(page, url, MEMBER)
+  await page.goto(`${url}/account`)
+  await follow(page, () => page.click('#passkeys form[action$="/new"] button'))
+  return url
 }
 
 /** The example of age's own documentation. */
@@ -372,6 +405,21 @@ export const STOPS: Stop[] = [
       await page.waitForSelector('.notice.bad')
     },
   },
+  { name: 'forgot', as: 'stranger', visit: openForgot },
+  {
+    name: 'forgot-sent',
+    as: 'stranger',
+    visit: async (page, tour) => {
+      await openForgot(page, tour)
+      await page.fill('#email', MEMBER)
+      await follow(page, () => page.click('main button[type=submit]'))
+    },
+  },
+  {
+    name: 'setup',
+    as: 'stranger',
+    visit: async (page, { startOther }) => page.goto(setupLinkOf(await startOther())),
+  },
   {
     name: 'link-lapsed',
     as: 'stranger',
@@ -474,6 +522,19 @@ export const STOPS: Stop[] = [
     },
   },
   { name: 'account', as: 'member', visit: (page, { url }) => page.goto(`${url}/account`) },
+  { name: 'passkey-new', as: 'stranger', visit: openNewPasskey },
+  {
+    name: 'passkeys',
+    as: 'stranger',
+    visit: async (page, tour) => {
+      const client = await page.context().newCDPSession(page)
+      await plugInAuthenticator(client)
+      const url = await openNewPasskey(page, tour)
+      await follow(page, () => page.click('main form[data-passkey] button'))
+      await page.goto(`${url}/account#passkeys`)
+      await client.detach()
+    },
+  },
   { name: 'two-factor', as: 'member', visit: (page, { url }) => page.goto(`${url}/account/two-factor`) },
   { name: 'message', as: 'member', visit: (page, { url }) => page.goto(`${url}/account/message`) },
   { name: 'tokens', as: 'member', visit: (page, { url }) => page.goto(`${url}/users/token`) },
@@ -580,6 +641,14 @@ export const STOPS: Stop[] = [
         if (form instanceof HTMLFormElement) form.submit()
       }, url_token)
       await page.waitForSelector('.emblem')
+    },
+  },
+  {
+    name: 'push-edit',
+    as: 'member',
+    visit: async (page, { url, push }) => {
+      const { url_token } = await push({ name: 'Router in Oslo', note: 'For Bo, until the move.' })
+      await page.goto(`${url}/pushes/${url_token}?edit=1`)
     },
   },
   {
