@@ -35,7 +35,7 @@ import type { OpenedStore } from './store/opening/opened-store.ts'
 export type { Network }
 
 /** The outside world: the system's clocks in milliseconds, and the output of the log. */
-export type Ports = {
+type Ports = {
   now: Now
   /** Milliseconds since the machine started, including sleep. */
   uptime: Uptime

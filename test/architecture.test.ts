@@ -30,7 +30,7 @@ const ROOMS: Record<string, readonly string[]> = {
   api: ['http', 'pushes', 'accounts', 'requests', 'notices', 'operating', 'words', 'domain'],
   http: ['domain'],
   lan: ['operating', 'crypto', 'domain'],
-  backup: ['operating', 'pushes', 'store', 'crypto', 'domain'],
+  backup: ['operating', 'pushes', 'store', 'crypto', 'age', 'domain'],
   install: ['settings', 'store', 'crypto', 'domain'],
   importing: ['pushes', 'accounts', 'store', 'crypto', 'domain'],
   operating: ['pushes', 'requests', 'notices', 'lan', 'store', 'crypto', 'domain'],

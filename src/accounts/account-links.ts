@@ -16,7 +16,7 @@ import type { Store } from '../store/contract.ts'
 import type { Passwords } from './passwords.ts'
 import type { SignInLimit } from './sign-in-limit.ts'
 
-const NOBODY = {
+const EMPTY_LINK = {
   accountId: null,
   email: null,
   isAdmin: false,
@@ -40,7 +40,7 @@ type LinkCreator = { by: Account; session: number; nonce: PageNonce | null }
 
 export type AccountLinks = ReturnType<typeof createAccountLinks>
 
-export type AccountLinksOptions = {
+type AccountLinksOptions = {
   store: Pick<Store, 'accountLinks' | 'accounts' | 'damage'>
   passwords: Pick<Passwords, 'requireGoodPassword' | 'hashPassword'>
   inLine: InLine
@@ -76,7 +76,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
   /** Returns null if there is an administrator. A new link replaces the previous one. */
   async function createSetupLink(): Promise<string | null> {
     if (await accountLinks.hasAdmin()) return null
-    return add({ ...NOBODY, purpose: 'setup', email: options.setupEmail, isAdmin: true })
+    return add({ ...EMPTY_LINK, purpose: 'setup', email: options.setupEmail, isAdmin: true })
   }
 
   /**
@@ -91,7 +91,15 @@ export function createAccountLinks(options: AccountLinksOptions) {
     if ((await accounts.findAccount(email)) !== null)
       throw invalidFields({ email: [{ code: 'email_taken' }] })
     const { isAdmin, by, session, nonce, mailIn: language = null } = input
-    const link = { ...NOBODY, purpose: 'invite' as const, email, isAdmin, createdBy: by.id, session, nonce }
+    const link = {
+      ...EMPTY_LINK,
+      purpose: 'invite' as const,
+      email,
+      isAdmin,
+      createdBy: by.id,
+      session,
+      nonce,
+    }
     if (language === null) return add(link)
     if (mailLimit === null) throw notFound()
     return mailLimit.take({ account: by, address: null, recipients: [email] }, () =>
@@ -114,14 +122,14 @@ export function createAccountLinks(options: AccountLinksOptions) {
     const account = to === null ? null : await accounts.findAccount(to)
     if (to === null || account === null || account.disabledAt !== null || !allowsPassword(account)) return
     const { id: accountId, isAdmin } = account
-    const link = { ...NOBODY, accountId, isAdmin, purpose: 'reset' as const }
+    const link = { ...EMPTY_LINK, accountId, isAdmin, purpose: 'reset' as const }
     await limit.takeReset(account, () => addAndMail(link, { to, language, purpose: 'reset', accountId }))
   }
 
   function createResetLink({ id, isAdmin }: Account, made: { endsTwoFactor: boolean } & LinkCreator) {
     const { endsTwoFactor, by, session, nonce } = made
     const whom = { accountId: id, isAdmin, endsTwoFactor, createdBy: by.id, session, nonce }
-    return add({ ...NOBODY, ...whom, purpose: 'reset' })
+    return add({ ...EMPTY_LINK, ...whom, purpose: 'reset' })
   }
 
   /**

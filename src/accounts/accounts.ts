@@ -7,7 +7,7 @@ import type { Passwords } from './passwords.ts'
 
 export type Accounts = ReturnType<typeof createAccounts>
 
-export type AccountsOptions = { store: Pick<Store, 'accounts' | 'twoFactor'>; passwords: Passwords }
+type AccountsOptions = { store: Pick<Store, 'accounts' | 'twoFactor'>; passwords: Passwords }
 
 export function createAccounts({ store, passwords }: AccountsOptions) {
   const { accounts, twoFactor } = store

@@ -15,7 +15,7 @@ const SECRET_HEADER = 'x-oncebox-proxy-secret'
 
 export type HeaderSignIn = ReturnType<typeof createHeaderSignIn>
 
-export type HeaderSignInOptions = {
+type HeaderSignInOptions = {
   /** The name of the header with the address. */
   header: string
   /** The secret of the proxy; null if only a proxy can connect, through a Unix socket. */

@@ -11,7 +11,7 @@ import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
 const BOUNDS = { maxLength: 32, l33tMaxSubstitutions: 20 }
 
 /** First guesses of an attacker: the name of the instance, and the parts of the e-mail address. */
-export type Guessable = { instance: string; email: string }
+type Guessable = { instance: string; email: string }
 
 /** Makes a function that scores a password from 0 to 4. Prepares the lists once. */
 export function createScorePassword() {

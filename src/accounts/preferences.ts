@@ -13,7 +13,7 @@ import { choicesOf, fitChoices, NO_CHOICES, type PushChoices } from '../domain/p
 import type { Store } from '../store/contract.ts'
 
 /** The events that an account wants mail about, and the language of these mails. */
-export type MailWishes = { events: readonly EventType[]; language: Language }
+type MailWishes = { events: readonly EventType[]; language: Language }
 
 /** The link of a message: that of a secret, or that of a request. */
 export type MessageUse = 'share' | 'ask'
@@ -22,7 +22,7 @@ const TEMPLATES = { share: 'template', ask: 'askTemplate' } as const
 
 export type AccountPreferences = ReturnType<typeof createPreferences>
 
-export type PreferencesOptions = {
+type PreferencesOptions = {
   store: Pick<Store, 'preferences'>
   limits: PushLimits
   onError: (cause: unknown) => void

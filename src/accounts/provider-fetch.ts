@@ -1,17 +1,17 @@
 // Fetches from the OpenID provider alone: bounded in size and time, and never through a redirect.
 
+import { SECOND } from '../domain/time.ts'
+
 const MAX_BYTES = 1024 * 1024
+export const TIMEOUT_MS = 5 * SECOND
 
-export type ProviderFetchOptions = {
-  /** Certificates of the provider's authority in PEM; null for the system's. */
-  ca: string | null
-  timeoutMs: number
-}
-
-/** Throws for a slow or too large answer. A redirect is an answer like any other. */
-export function createProviderFetch({ ca, timeoutMs }: ProviderFetchOptions) {
+/**
+ * Throws for a slow or too large answer. A redirect is an answer like any other. `ca`: certificates of the
+ * provider's authority in PEM; null for the system's.
+ */
+export function createProviderFetch(ca: string | null) {
   return async (url: string, init: object): Promise<Response> => {
-    const signal = AbortSignal.timeout(timeoutMs)
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
     const tls = ca === null ? {} : { tls: { ca } }
     const response = await fetch(url, { ...init, ...tls, redirect: 'manual', signal })
     const body = await readBounded(response)

@@ -24,13 +24,13 @@ import { createTicket, nonceOf } from './ticket.ts'
 export { ProviderError } from './provider-error.ts'
 
 /** Why a browser visits the provider. `session`: the id of the session that asks. */
-export type ProviderPurpose =
+type ProviderPurpose =
   | { kind: 'sign_in' }
   | { kind: 'invite'; link: string }
   | { kind: 'link' | 'confirm'; session: number }
 
 /** Where a visit to the provider leads: the purpose, and the page of this server afterwards. */
-export type ProviderVisit = { purpose: ProviderPurpose; next: string }
+type ProviderVisit = { purpose: ProviderPurpose; next: string }
 
 export type ProviderOutcome =
   | (SignIn & { next: string })
@@ -55,7 +55,7 @@ const LIFETIME = 10 * MINUTE
 
 export type ProviderSignIn = ReturnType<typeof createProviderSignIn>
 
-export type ProviderSignInOptions = {
+type ProviderSignInOptions = {
   settings: ProviderSettings
   store: Pick<Store, 'accounts' | 'accountLinks' | 'identities'>
   keyring: Keyring

@@ -7,7 +7,7 @@ import * as client from 'openid-client'
 import { CLOCK_SKEW, type ProviderClaims } from '../domain/identity.ts'
 import { HOUR, MINUTE, type Now, SECOND } from '../domain/time.ts'
 import { ProviderError } from './provider-error.ts'
-import { createProviderFetch } from './provider-fetch.ts'
+import { createProviderFetch, TIMEOUT_MS } from './provider-fetch.ts'
 
 export type ProviderSettings = {
   issuer: string
@@ -24,7 +24,7 @@ export type ProviderSettings = {
 /** Binds the answer of the provider to one sign-in of one browser. */
 export type SignInSecrets = { state: string; nonce: string; verifier: string }
 
-export type LogoutClaims = {
+type LogoutClaims = {
   issuer: string
   sid: string | null
   subject: string | null
@@ -36,7 +36,6 @@ export type LogoutClaims = {
 export type Provider = ReturnType<typeof createProvider>
 
 const METADATA_KEPT = HOUR
-const TIMEOUT_MS = 5 * SECOND
 /** How old a logout token may be. */
 const LOGOUT_LIFETIME = 10 * MINUTE
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
@@ -70,7 +69,7 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
   }
 
   async function discover(): Promise<KnownProvider> {
-    const fetch = createProviderFetch({ ca: readAuthority(settings.ca), timeoutMs: TIMEOUT_MS })
+    const fetch = createProviderFetch(readAuthority(settings.ca))
     const isPlain = issuer.startsWith('http:')
     const execute = isPlain ? [client.allowInsecureRequests] : []
     const options = { execute, [client.customFetch]: fetch, timeout: TIMEOUT_MS / SECOND }

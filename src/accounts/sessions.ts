@@ -19,7 +19,7 @@ import { createTicket } from './ticket.ts'
 export type NewSession = { account: Account; sessionToken: string }
 
 /** The end of a sign-in. */
-export type SignInEnd = ({ outcome: 'signed_in' } & NewSession) | { outcome: 'refused' }
+type SignInEnd = ({ outcome: 'signed_in' } & NewSession) | { outcome: 'refused' }
 
 export type SignIn =
   | SignInEnd
@@ -38,7 +38,7 @@ export type CurrentSession = {
 
 export type Sessions = ReturnType<typeof createSessions>
 
-export type SessionsOptions = {
+type SessionsOptions = {
   store: Pick<Store, 'accounts' | 'sessions' | 'twoFactor' | 'identities' | 'damage'>
   keyring: Keyring
   passwords: Passwords
@@ -76,9 +76,8 @@ type SignedInBy = { origin: SessionOrigin; at: number; links: { isAdmin: boolean
 export function createSessions(options: SessionsOptions) {
   const { store, keyring, inLine, limit, now, systemNow } = options
   const { requireGoodPassword, hashPassword, verifyPassword } = options.passwords
-  const waiting = createTicket<PendingSignIn>({
-    ...{ keyring, now, lifetime: 10 * MINUTE, field: 'pending sign-in' },
-  })
+  const lifetime = 10 * MINUTE
+  const waiting = createTicket<PendingSignIn>({ keyring, now, lifetime, field: 'pending sign-in' })
 
   /** Throws `too_many` after too many wrong passwords. */
   function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {

@@ -47,9 +47,9 @@ const ofResets = budgetOf('resets', 20)
 /** Reset links for one account. The last one stays valid, so others cannot keep the owner from a link. */
 const ofResetsOfAccount = budgetOf('resets of account', 3)
 
-export type Attempt<T> = { work: () => Promise<T>; isRight: (result: T) => boolean }
+type Attempt<T> = { work: () => Promise<T>; isRight: (result: T) => boolean }
 
-export type SignInLimitOptions = {
+type SignInLimitOptions = {
   budgets: SharedState['budgets']
   now: Now
   /** Returns the key under which an address is counted; null for an address without limits. */

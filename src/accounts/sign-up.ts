@@ -9,7 +9,7 @@ import type { SignInLimit } from './sign-in-limit.ts'
 
 export type SignUp = ReturnType<typeof createSignUp>
 
-export type SignUpOptions = {
+type SignUpOptions = {
   accounts: Pick<Accounts, 'addAccount'>
   /** Limits how many slow hashes run at once. */
   inLine: InLine

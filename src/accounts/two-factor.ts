@@ -13,7 +13,7 @@ const RECOVERY_CODES = 10
 
 export type TwoFactor = ReturnType<typeof createTwoFactor>
 
-export type TwoFactorOptions = {
+type TwoFactorOptions = {
   store: Pick<Store, 'accounts' | 'twoFactor'>
   keyring: Keyring
   limit: Pick<SignInLimit, 'tryCode'>

@@ -104,6 +104,15 @@ function positionIn(comment: string): FilePosition | null {
   return n > 0 && n <= of ? { n, of } : null
 }
 
+/** The content of a file is a ZIP, of which a small one can hold so much that it fills a disk. */
+const MIN_ROOM = 256 * 1024 * 1024
+const MAX_GROWTH = 20
+
+/** Returns the most bytes that the content of an encrypted file may have. */
+export function roomFor(sealedBytes: number): number {
+  return Math.max(MIN_ROOM, MAX_GROWTH * sealedBytes)
+}
+
 function decrypterOf(identities: readonly string[]): Decrypter {
   const decrypter = new Decrypter()
   for (const identity of identities) decrypter.addIdentity(identity)

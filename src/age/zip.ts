@@ -5,7 +5,7 @@ import { makeZip } from 'client-zip'
 import { joined, piecesOf, streamOf } from './streams.ts'
 
 /** `at`: the time of the file, in milliseconds since 1970. `comment`: ASCII. */
-export type FileToZip = {
+type FileToZip = {
   name: string
   content: AsyncIterable<Uint8Array>
   at: number
@@ -30,10 +30,10 @@ async function* withComment(zip: ReadableStream<Uint8Array>, comment: string): A
   yield new TextEncoder().encode(comment)
 }
 
-export type ZippedFile = { name: string; comment: string; size: number }
+type ZippedFile = { name: string; comment: string; size: number }
 
 /** Thrown unless the data is one complete ZIP with exactly one file. */
-export class UnfitZip extends Error {}
+class UnfitZip extends Error {}
 
 type ReadOptions = {
   /** The most bytes that the content may have. */

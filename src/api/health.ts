@@ -9,7 +9,7 @@ import { isLoopbackHost } from '../http/door/host.ts'
 import type { RouteRequest } from '../http/door/router.ts'
 import { type LookAtHealth, wordOf } from '../operating/health.ts'
 
-export type ReadyOptions = {
+type ReadyOptions = {
   lookAtHealth: LookAtHealth
   /** Whether an administrator asks, by session or API token. */
   isAdmin: (exchange: Exchange) => Promise<boolean>

@@ -10,7 +10,7 @@ import type { GrantedFile } from '../pushes/downloads.ts'
 import type { LabelledPush, LinkedPush } from '../pushes/owner-lists.ts'
 import type { AnswerBody } from './answer-tables.ts'
 
-export type PresentOptions = { linkBase: string; now: number }
+type PresentOptions = { linkBase: string; now: number }
 
 /** The members that all answers with a push share. */
 function presentPush({ push, urlToken }: LinkedPush, { linkBase, now }: PresentOptions) {

@@ -42,7 +42,7 @@ function tagOf({ path, guard }: Endpoint): keyof typeof TAGS {
   return guard === 'account' ? 'Owner' : 'Pushes'
 }
 
-export type ReferenceOptions = {
+type ReferenceOptions = {
   limits: PushLimits
   version: string
   anonymousAccess: boolean

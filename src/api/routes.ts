@@ -19,7 +19,7 @@ import { createPreviousRoutes } from './v1/pushes.ts'
 import { presentVersion, type VersionFacts } from './version.ts'
 import { createByToken, type GetViewer } from './viewer.ts'
 
-export type ApiOptions = {
+type ApiOptions = {
   pushes: Pushes
   uploads: Uploads
   idempotency: Idempotency

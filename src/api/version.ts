@@ -4,7 +4,7 @@ import type { SignInWay } from '../domain/account.ts'
 import type { PushLimits } from '../domain/new-push.ts'
 import type { AnswerBody } from './answer-tables.ts'
 
-export const API_VERSION = '2.1'
+const API_VERSION = '2.1'
 const PREVIOUS_API_VERSION = '1.5'
 
 export type VersionFacts = {

@@ -10,19 +10,19 @@ import type { Endpoint, Method } from '../http/urls.ts'
 import { readAuthorization } from './authorization.ts'
 
 /** `tokenId`: the presented token; null without one. */
-export type ApiViewer = Viewer & { tokenId: number | null }
+type ApiViewer = Viewer & { tokenId: number | null }
 
 /** A request of the API, with the viewer whose token it carries. */
 export type ApiRequest = RouteRequest & { viewer: ApiViewer }
 
-export type ApiHandler = (asked: ApiRequest) => Answer
+type ApiHandler = (asked: ApiRequest) => Answer
 
 /** Returns a promise only if the request presents a token. */
 export type GetViewer = (exchange: Exchange, guard: Guard) => ApiViewer | Promise<ApiViewer>
 
 type Guard = 'visitor' | 'account'
 
-export type ViewerOptions = {
+type ViewerOptions = {
   authenticate: ApiTokens['authenticate']
   anonymousAccess: boolean
   onError: (cause: unknown) => void

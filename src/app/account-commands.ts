@@ -13,7 +13,7 @@ import { createAccountOperations } from '../store/operations.ts'
 import { openCommandAudit } from './audited-commands.ts'
 import { auditAccounts, auditTokens } from './audited-services.ts'
 
-export type AccountsPlace = {
+type AccountsPlace = {
   dataDir: string
   /** PostgreSQL; null for the database in the data folder. */
   database: DatabaseAddress | null

@@ -1,14 +1,13 @@
 // The routes whose refusals --audit-log tells.
 
-import { API, type Endpoint, PAGES, PREVIOUS_FAMILIES } from '../http/urls.ts'
+import { API, type Endpoint, PAGES, PREVIOUS_FAMILIES, routeKey } from '../http/urls.ts'
 import type { AuditAction } from '../operating/audit-trail.ts'
 import type { Act } from './audit-acts.ts'
 
 /** Headers that present an API token. */
-export const PRESENTS = ['authorization', 'x-user-token']
-const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`
+export const TOKEN_HEADERS = ['authorization', 'x-user-token']
 /** The page of a request. */
-export const LOOK = nameOf(PAGES.answer)
+export const REQUEST_PAGE = routeKey(PAGES.answer)
 const FAMILIES = Object.values(PREVIOUS_FAMILIES)
 
 const REFUSED_URLS: readonly [AuditAction, ...Endpoint[]][] = [
@@ -25,8 +24,8 @@ const REFUSED_URLS: readonly [AuditAction, ...Endpoint[]][] = [
 ]
 
 /** The action that a refusal belongs to, by method and path. */
-export const REFUSED: ReadonlyMap<string, AuditAction> = new Map(
-  REFUSED_URLS.flatMap(([action, ...urls]) => urls.map((url) => [nameOf(url), action] as const)),
+export const REFUSED_ACTIONS: ReadonlyMap<string, AuditAction> = new Map(
+  REFUSED_URLS.flatMap(([action, ...urls]) => urls.map((url) => [routeKey(url), action] as const)),
 )
 
 export function statusOf(status: number): Pick<Act, 'outcome' | 'reason'> {

@@ -40,7 +40,7 @@ export function auditAccounts(accounts: Accounts, on: On): Accounts {
     makeAdmin: about('account-promote'),
     unmakeAdmin: about('account-demote'),
     setService: ([email, isService]) => ({
-      ...about('account-service')([email]),
+      ...actOn('account-service', email),
       reason: isService ? 'on' : 'off',
     }),
     removeAccount: about('account-remove'),
@@ -69,8 +69,9 @@ function auditAccess(access: Access, { on, identify }: AuditParts): Access {
   return {
     ...on(access, {
       signUp: ([{ email }]) => ({
-        ...about('account-create')([email]),
-        ...{ reason: 'sign_up', user: addressIn(email) },
+        ...actOn('account-create', email),
+        reason: 'sign_up',
+        user: parseEmail(email),
       }),
     }),
     accounts: auditAccounts(accounts, on),
@@ -96,14 +97,14 @@ function auditAccess(access: Access, { on, identify }: AuditParts): Access {
     provider: provider && { ...provider, signIn: auditProvider(provider.signIn, on) },
     sessions: {
       ...on(sessions, {
-        signIn: ([{ email }], result) => signInAct(result, { user: addressIn(email) }),
+        signIn: ([{ email }], result) => signInAct(result, { user: parseEmail(email) }),
         confirmSignIn: ([{ pending }], result) => ({
           ...signInAct(result, { user: pending.email }),
           action: 'sign-in-code',
         }),
         beginFor: ([{ email }], result) => signInAct(result, { user: email }),
         changePassword: ([{ account }], isRight) => ({
-          ...about('password-change')([account]),
+          ...actOn('password-change', account),
           ...outcomeOf(isRight),
         }),
         isPassword: (_, isRight) => ({ action: 'confirm-password', ...outcomeOf(isRight) }),
@@ -116,10 +117,7 @@ function auditAccess(access: Access, { on, identify }: AuditParts): Access {
     },
     passkeys: auditPasskeys(passkeys, on),
     twoFactor: on(twoFactor, {
-      turnOn: ([account], codes) => ({
-        ...about('second-factor-on')([account]),
-        ...outcomeOf(codes !== null),
-      }),
+      turnOn: ([account], codes) => ({ ...actOn('second-factor-on', account), ...outcomeOf(codes !== null) }),
       turnOff: about('second-factor-off'),
     }),
   }
@@ -137,10 +135,11 @@ function auditProvider(signIn: ProviderSignIn, on: On): ProviderSignIn {
     },
     linkByPassword: (_, result) => signInAct(result, { by: 'provider' }),
     confirmBy: (_, result) => ({
-      ...{ action: 'confirm-provider', ...outcomeOf(result?.outcome === 'confirmed') },
+      action: 'confirm-provider',
+      ...outcomeOf(result?.outcome === 'confirmed'),
     }),
     logOut: () => ({ action: 'session-end', reason: 'provider' }),
-    unlink: ([account], isDone) => ({ ...about('provider-unlink')([account]), ...outcomeOf(isDone) }),
+    unlink: ([account], isDone) => ({ ...actOn('provider-unlink', account), ...outcomeOf(isDone) }),
   })
 }
 
@@ -150,18 +149,21 @@ function auditPasskeys(passkeys: Passkeys, on: On): Passkeys {
     confirmSignIn: (_, result) => ({ ...signInAct(result, { by: 'passkey' }), action: 'sign-in-code' }),
     confirm: (_, result) => ({ action: 'confirm-passkey', ...outcomeOf(result === 'confirmed', result) }),
     add: ([{ account }], result) => ({
-      ...about('passkey-add')([account]),
+      ...actOn('passkey-add', account),
       ...outcomeOf(result !== 'too_many', 'too_many'),
     }),
-    remove: ([account], isDone) => ({ ...about('passkey-remove')([account]), ...outcomeOf(isDone, 'gone') }),
+    remove: ([account], isDone) => ({ ...actOn('passkey-remove', account), ...outcomeOf(isDone, 'gone') }),
   })
 }
 
-/** Describes an act on the account of an address, which is the first argument or in it. */
+/** Describes a use case whose first argument is an account, or its address. */
 function about(action: AuditAction) {
-  return ([given]: [string | { email: string }, ...unknown[]]): Act => ({
-    ...{ action, target: addressIn(typeof given === 'string' ? given : given.email) },
-  })
+  return ([account]: [string | { email: string }, ...unknown[]]): Act => actOn(action, account)
+}
+
+/** Leaves out a target that is no address: it may be a password, typed into the wrong field. */
+function actOn(action: AuditAction, account: string | { email: string }): Act {
+  return { action, target: parseEmail(typeof account === 'string' ? account : account.email) }
 }
 
 type SignInResult = { outcome: string; account?: Account }
@@ -176,13 +178,12 @@ function signInAct(
   const { outcome = 'refused' } = result ?? {}
   const isIn = outcome === 'signed_in'
   return {
-    ...{ action: 'sign-in', user, reason: isIn ? by : outcome },
+    action: 'sign-in',
+    user,
+    reason: isIn ? by : outcome,
     outcome: isIn ? 'success' : outcome.endsWith('_needed') ? 'unknown' : 'failure',
   }
 }
-
-/** Returns null if the text is not an address: it may be a password, typed into the wrong field. */
-const addressIn = (text: string): string | null => parseEmail(text)
 
 function outcomeOf(isRight: boolean | undefined, reason = 'wrong'): Pick<Act, 'outcome' | 'reason'> {
   return isRight ? { outcome: 'success' } : { outcome: 'failure', reason }

@@ -7,6 +7,7 @@ import { hmac } from '../crypto/digest.ts'
 import { findKey, fingerprint } from '../crypto/keyring.ts'
 import type { Now } from '../domain/time.ts'
 import type { Exchange } from '../http/door/exchange.ts'
+import { routeKey } from '../http/urls.ts'
 import type { Appearances } from '../operating/appearance.ts'
 import { type AuditFile, presentAuditLine } from '../operating/audit-trail.ts'
 import type { SettingInEffect } from '../pages/admin/settings.tsx'
@@ -14,7 +15,7 @@ import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { StoredPush } from '../store/pushes-contract.ts'
 import type { StoredRequest } from '../store/requests-contract.ts'
 import { type Act, createOn, noting } from './audit-acts.ts'
-import { LOOK, PRESENTS, REFUSED, statusOf } from './audited-routes.ts'
+import { REFUSED_ACTIONS, REQUEST_PAGE, statusOf, TOKEN_HEADERS } from './audited-routes.ts'
 import { auditServices } from './audited-services.ts'
 import type { Services } from './services.ts'
 
@@ -28,9 +29,7 @@ type AuditedCall = {
   isTold: boolean
 }
 
-export type Auditing = ReturnType<typeof createAuditing>
-
-export type AuditingOptions = {
+type AuditingOptions = {
   file: Pick<AuditFile, 'write'>
   store: Pick<OpenedStore, 'keyring' | 'lists'>
   now: Now
@@ -40,15 +39,21 @@ export type AuditingOptions = {
 
 export function createAuditing({ file, store, now, version, settings }: AuditingOptions) {
   const { keyring, lists } = store
-  const asking = new AsyncLocalStorage<AuditedCall>()
+  const calls = new AsyncLocalStorage<AuditedCall>()
   /** Lines wait for the ids of their pushes, and keep the order of their commits. */
   let written: Promise<void> = Promise.resolve()
 
+  /** Notes what is known about the current request; outside of one, nothing. */
+  function note(known: Partial<AuditedCall>): void {
+    const call = calls.getStore()
+    if (call !== undefined) Object.assign(call, known)
+  }
+
   /** Call this after the commit is durable. */
   function tell({ push = null, request = null, outcome = 'success', more, ...act }: Act): void {
-    const asked = asking.getStore()
-    if (asked !== undefined) asked.isTold = true
-    const line = { at: now(), user: asked?.user, ip: asked?.ip, outcome, ...act }
+    note({ isTold: true })
+    const { user, ip } = calls.getStore() ?? {}
+    const line = { at: now(), user, ip, outcome, ...act }
     written = written.then(async () => {
       const subject = {
         'oncebox.push.id': push && (await idOfPush(push)),
@@ -90,8 +95,7 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
   function wrapStore(inner: OpenedStore): OpenedStore {
     const { pushes, expiry, requests, identities, accountLinks } = inner
     const about = <T extends StoredPush | null | undefined>(push: T): T => {
-      const asked = asking.getStore()
-      if (asked !== undefined && push) asked.push = push
+      if (push) note({ push })
       return push
     }
     const tellVisit = ({ outcome, push }: { outcome: string; push: StoredPush }) => {
@@ -109,7 +113,7 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
         ...noting(pushes, {
           createPush: (push, { answer }) => {
             about(push)
-            const request = asking.getStore()?.request ?? null
+            const request = calls.getStore()?.request ?? null
             tell(
               answer === null ? { action: 'push-create', push } : { action: 'request-answer', push, request },
             )
@@ -155,10 +159,7 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
         },
       }),
       requests: noting(requests, {
-        findRequest: (request) => {
-          const asked = asking.getStore()
-          if (asked !== undefined) asked.request = request
-        },
+        findRequest: (request) => note({ request }),
         addRequest: (request) => tell({ action: 'request-create', request }),
         closeRequest: (request) => tell({ action: 'request-close', request }),
         refusePassphrase: ({ outcome, request }) => {
@@ -172,10 +173,7 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
   const wrapServices = (services: Services): Services =>
     auditServices(services, {
       on,
-      identify: ({ email }) => {
-        const asked = asking.getStore()
-        if (asked !== undefined) asked.user = email
-      },
+      identify: ({ email }) => note({ user: email }),
     })
 
   function wrapBackups(backups: Backups): Backups {
@@ -187,11 +185,11 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
         start: (report) =>
           job.start({
             did: () => {
-              asking.exit(() => tell({ action: 'backup-make' }))
+              calls.exit(() => tell({ action: 'backup-make' }))
               report.did()
             },
             failed: (...failure) => {
-              asking.exit(() => tell({ action: 'backup-make', outcome: 'failure' }))
+              calls.exit(() => tell({ action: 'backup-make', outcome: 'failure' }))
               report.failed(...failure)
             },
           }),
@@ -211,23 +209,23 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
     exchange: Exchange,
     answer: (exchange: Exchange) => Promise<Response>,
   ): Promise<Response> {
-    const asked: AuditedCall = {
+    const call: AuditedCall = {
       ip: exchange.clientAddress,
       user: null,
       push: null,
       request: null,
       isTold: false,
     }
-    return asking.run(asked, async () => {
+    return calls.run(call, async () => {
       const response = await answer(exchange)
-      if (asked.isTold || exchange.isHead) return response
+      if (call.isTold || exchange.isHead) return response
       const { status } = response
-      const name = `${exchange.request.method} ${exchange.route}`
-      const { push, request } = asked
-      const action = REFUSED.get(name)
-      if (name === LOOK) tell({ action: 'request-open', request, ...statusOf(status) })
+      const route = routeKey({ method: exchange.request.method, path: exchange.route })
+      const { push, request } = call
+      const action = REFUSED_ACTIONS.get(route)
+      if (route === REQUEST_PAGE) tell({ action: 'request-open', request, ...statusOf(status) })
       else if (action !== undefined && status >= 400) tell({ action, push, request, ...statusOf(status) })
-      else if (status === 401 && PRESENTS.some((header) => exchange.request.headers.has(header)))
+      else if (status === 401 && TOKEN_HEADERS.some((header) => exchange.request.headers.has(header)))
         tell({ action: 'token-use', ...statusOf(status) })
       return response
     })

@@ -12,7 +12,7 @@ import type { Store } from '../store/contract.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { readBackupNote } from '../store/folder/notes.ts'
 
-export type OpenBackupsOptions = {
+type OpenBackupsOptions = {
   config: Config
   now: Now
   uptime: Uptime

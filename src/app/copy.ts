@@ -12,11 +12,11 @@ import { becomeOwner } from '../store/folder/ownership.ts'
 import { openFolderEnd, openServerEnd } from '../store/opening/copy-ends.ts'
 
 /** The end that is PostgreSQL; exactly one is set. */
-export type CopyEnds = { to: DatabaseAddress | null; from: DatabaseAddress | null }
+type CopyEnds = { to: DatabaseAddress | null; from: DatabaseAddress | null }
 /** The names of both ends, and the numbers of copied rows and files. */
 export type Copied = { from: string; to: string; counts: Counts }
-export type CopyConfig = BucketConfig & Pick<Config, 'dataDir' | 'databasePassword'>
-export type CopyPorts = { now: number; onWarning: (line: string) => void; onProgress: OnCopyProgress }
+type CopyConfig = BucketConfig & Pick<Config, 'dataDir' | 'databasePassword'>
+type CopyPorts = { now: number; onWarning: (line: string) => void; onProgress: OnCopyProgress }
 
 /**
  * The assumed maximum file size, which sets the part size of uploads: only the source knows the real sizes.

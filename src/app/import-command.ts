@@ -30,7 +30,7 @@ export type ImportWish = ImportPlace & {
   mode: 'import' | 'dry-run' | 'verify'
 }
 
-export type ImportPorts = ImportPlacePorts & {
+type ImportPorts = ImportPlacePorts & {
   readFile: (path: string) => string
   /** Called for every row; throttle before printing. */
   onProgress: (step: string, done: number, total: number) => void

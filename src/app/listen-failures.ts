@@ -2,7 +2,7 @@
 
 const FIRST_FREE_PORT = 1024
 
-export type ListenRefusal = {
+type ListenRefusal = {
   address: string
   port: number
   /** The setting that names the address. */

@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { version } from '../../package.json'
 import { type DatabaseAddress, presentDatabaseAddress } from '../domain/database-address.ts'
 import { isDomainError } from '../domain/errors.ts'
+import { messageOf } from '../domain/system-errors.ts'
 import { MINUTE } from '../domain/time.ts'
 import type { DatabaseSettings } from '../settings/database.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
@@ -61,7 +62,7 @@ export function createDatabaseOutage(address: DatabaseAddress, say: (line: strin
       return
     }
     const explained = explainUnreachable(address, cause)
-    loss = explained?.error.message ?? (cause instanceof Error ? cause.message : String(cause))
+    loss = explained?.error.message ?? messageOf(cause)
     const kind = explained?.isAway ? 'away' : loss
     if (kind !== told) say(presentLoss(loss, explained?.isAway === true))
     told = kind

@@ -6,7 +6,7 @@ import { DomainError } from '../domain/errors.ts'
 import { dataFolder } from '../store/folder/data-folder.ts'
 import { createClosedFile } from '../store/folder/durable-files.ts'
 
-export type AuthorityPlace = { dataDir: string; tlsAuthorityKey: string | null }
+type AuthorityPlace = { dataDir: string; tlsAuthorityKey: string | null }
 
 /**
  * Returns the authority in PEM, with its fingerprint. Throws `conflict` when there is none, or it cannot be

@@ -57,7 +57,7 @@ import {
  */
 const RECHECK_EVERY_MS = 250
 
-export type ServicesOptions = {
+type ServicesOptions = {
   config: Config
   store: OpenedStore
   log: Log

@@ -84,16 +84,9 @@ export function createProxySignIn({ config, store }: SignInOptions, sessions: Se
   const { authHeader: header, authHeaderSecretFile, breakGlass, sessionHours } = config
   if (header === null) return null
   const secret = authHeaderSecretFile === null ? null : readProxySecret(authHeaderSecretFile)
-  const domains = config.signupDomains
   return createHeaderSignIn({
-    header,
-    secret,
-    store,
-    sessions,
-    domains,
-    breakGlass,
-    sessionHours,
-    now: store.now,
+    ...{ header, secret, store, sessions, breakGlass, sessionHours, now: store.now },
+    domains: config.signupDomains,
   })
 }
 

@@ -3,12 +3,13 @@
 // bytes than it lists.
 
 import { createTarDecoder, createTarPacker, type ParsedTarEntry } from 'modern-tar'
+import { streamOf } from '../age/streams.ts'
 import { createDigest } from '../crypto/digest.ts'
 import { DomainError } from '../domain/errors.ts'
-import { codeOf } from '../domain/system-errors.ts'
+import { codeOf, messageOf } from '../domain/system-errors.ts'
 import { membersOf } from '../store/folder/notes.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
-import { piecesOf, readOpen, streamFrom } from './streams.ts'
+import { asyncPieces, readOpen } from './streams.ts'
 
 const MANIFEST = 'manifest.json'
 const MAX_MANIFEST_BYTES = 64 * 1024
@@ -33,7 +34,7 @@ export type BackupMember = { name: MemberName; bytes: number; sha256: string }
 /** `read` yields exactly the `bytes` bytes of the member. */
 export type MemberSource = BackupMember & { read(): AsyncIterable<Uint8Array> }
 
-export type Manifest = ReturnType<typeof createManifest>
+type Manifest = ReturnType<typeof createManifest>
 
 /** `version`: of the program that makes the backup. `madeAt`: ISO 8601 in UTC. */
 export function createManifest(
@@ -45,7 +46,7 @@ export function createManifest(
 }
 
 export function memberOfBytes(name: MemberName, bytes: Uint8Array): Promise<MemberSource> {
-  return memberOf(name, () => piecesOf(bytes))
+  return memberOf(name, () => asyncPieces(bytes))
 }
 
 /** Reads the file once for its checksum. It must not change afterwards. */
@@ -73,9 +74,9 @@ export function writeBackup(
   const mtime = new Date(manifest.madeAt)
 
   async function addAll(): Promise<void> {
-    const all = [{ name: MANIFEST, bytes: list.length, read: () => piecesOf(list) }, ...sources]
+    const all = [{ name: MANIFEST, bytes: list.length, read: () => asyncPieces(list) }, ...sources]
     for (const { name, bytes, read } of all)
-      await streamFrom(read()).pipeTo(controller.add({ name, size: bytes, mtime, mode: 0o600 }))
+      await streamOf(read()).pipeTo(controller.add({ name, size: bytes, mtime, mode: 0o600 }))
     controller.finalize()
   }
 
@@ -89,7 +90,7 @@ export function estimateBytes(members: readonly BackupMember[]): number {
   return members.reduce((sum, { bytes }) => sum + bytes + BLOCK_BYTES, 4 * BLOCK_BYTES)
 }
 
-export type ReadingOptions = {
+type ReadingOptions = {
   /** The path of the backup, for error messages. */
   file: string
   /** Called before the first member. May throw to stop reading. */
@@ -213,8 +214,4 @@ function explain(cause: unknown, file: string): unknown {
   if (cause instanceof DomainError || codeOf(cause) !== '') return cause
   const message = messageOf(cause)
   return damagedBackup(file, /truncated/i.test(message) ? 'it ends too early' : message.replace(/\.$/, ''))
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

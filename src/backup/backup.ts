@@ -30,7 +30,7 @@ import { type Seal, sealStream } from './sealing.ts'
 export type { Seal }
 
 /** The settings that a backup depends on, and the ones it records. */
-export type BackupSettings = {
+type BackupSettings = {
   keyFile: string | null
   tlsAuthorityKey: string | null
   minFreeSpace: number
@@ -56,7 +56,7 @@ export type BackupPorts = {
 }
 
 /** The origin of the settings in the backup. */
-export type SettingsFrom = 'server' | 'last server' | 'command line'
+type SettingsFrom = 'server' | 'last server' | 'command line'
 
 export type BackupReport = Awaited<ReturnType<typeof backUp>>
 
@@ -141,12 +141,10 @@ function settingsInEffect({
   }
 }
 
-type Output = { target: Destination | null; total: number; ports: BackupPorts }
-
 /** Resolves to the number of bytes, once the file is complete or the output has taken them all. */
 async function writeAll(
   stream: ReadableStream<Uint8Array>,
-  { target, total, ports }: Output,
+  { target, total, ports }: { target: Destination | null; total: number; ports: BackupPorts },
 ): Promise<number> {
   const { writeOutput, onProgress } = ports
   const write = target?.write ?? writeOutput

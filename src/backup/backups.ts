@@ -8,7 +8,7 @@ import type { Log } from '../operating/log.ts'
 import type { Gauged } from '../operating/metrics.ts'
 import type { BackupChild } from './backup-child.ts'
 
-export type BackupPlan = {
+type BackupPlan = {
   folder: string
   /** Milliseconds between the starts of two backups. */
   every: number
@@ -22,7 +22,7 @@ export type BackupPlan = {
 
 export type BackupStatus = ReturnType<Backups['status']>
 
-export type BackupsOptions = {
+type BackupsOptions = {
   plan: BackupPlan
   /** Resolves to the last good backup in this folder, as noted in the data folder. Never rejects. */
   readLast: () => Promise<MadeBackup | null>

@@ -15,7 +15,7 @@ import { refuseInside } from '../store/opening/backup-source.ts'
 import { type BackupPorts, type BackupReport, type BackupWish, backUp } from './backup.ts'
 import { explainWriting, remedyFor } from './refusals.ts'
 
-export type OwnBackupWish = Omit<BackupWish, 'file'> & {
+type OwnBackupWish = Omit<BackupWish, 'file'> & {
   folder: string
   /** How many backups to keep. */
   keep: number
@@ -98,10 +98,10 @@ export function isUsed({ folder, note }: Pick<OwnFolder, 'folder' | 'note'>): bo
   return note.last?.folder === folder
 }
 
-export type OwnFolder = { folder: string; dataDir: string; note: BackupNote }
+type OwnFolder = { folder: string; dataDir: string; note: BackupNote }
 
 /** Why a folder cannot take backups, in sentences for the command and for the doctor. */
-export type FolderFault = { said: string; remedy: string; isMissing: boolean }
+type FolderFault = { said: string; remedy: string; isMissing: boolean }
 
 /** Resolves to null if the folder can take backups. Read-only. Does not resolve while the disk hangs. */
 export async function findFolderFault(own: OwnFolder): Promise<FolderFault | null> {

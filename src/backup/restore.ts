@@ -25,11 +25,11 @@ import {
 } from './verify.ts'
 
 /** `dataDir`: the new folder, missing or empty. */
-export type RestoreWish = BackupToRead & { dataDir: string }
+type RestoreWish = BackupToRead & { dataDir: string }
 
 export type Decision = { apiTokens: 'keep' | 'revoke' }
 
-export type RestorePorts = RestoringPorts & {
+type RestorePorts = RestoringPorts & {
   /** Asks the operator. Throws to cancel the restore. */
   decide: (plan: RestorePlan) => Promise<Decision>
 }
@@ -134,7 +134,7 @@ function withoutKey(file: string): DomainError {
 /**
  * A setting of the former server that is not in the restored data folder: the operator has to set it again.
  */
-export type FormerSetting = {
+type FormerSetting = {
   flag: string
   /** The value; null for a secret, because backups contain none. */
   value: string | null

@@ -2,16 +2,16 @@
 // them. The program `age` can decrypt them too.
 
 import type { Decrypter } from 'age-encryption'
-import { identitiesIn } from '../domain/age-recipient.ts'
+import { streamOf } from '../age/streams.ts'
+import { identitiesIn, noIdentities } from '../domain/age-recipient.ts'
 import { conflict, type DomainError } from '../domain/errors.ts'
-import { codeOf } from '../domain/system-errors.ts'
+import { codeOf, messageOf } from '../domain/system-errors.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
-import { streamFrom } from './streams.ts'
 
 export type Seal = { recipients: readonly string[] } | { passphrase: string }
 
 /** How a backup is encrypted. */
-export type SealKind = 'none' | 'passphrase' | 'recipients'
+type SealKind = 'none' | 'passphrase' | 'recipients'
 
 const HEADER_END = '\n--- '
 const MAGIC = 'age-encryption.org/v1\n'
@@ -35,13 +35,12 @@ export async function sealStream(
     return await encrypter.encrypt(plain)
   } catch (cause) {
     // A key with a valid checksum need not be a point on its curve.
-    const message = cause instanceof Error ? cause.message : String(cause)
-    throw conflict(`The backup cannot be encrypted for one of the public keys: ${message}.`)
+    throw conflict(`The backup cannot be encrypted for one of the public keys: ${messageOf(cause)}.`)
   }
 }
 
 /** A file with secret keys of age, and its text. */
-export type IdentityFile = { path: string; text: string }
+type IdentityFile = { path: string; text: string }
 
 /** The operator's keys and passphrase for decrypting a backup. */
 export type BackupCredentials = {
@@ -52,7 +51,7 @@ export type BackupCredentials = {
   askPassphrase: () => Promise<string>
 }
 
-export type OpenedBackup = { seal: SealKind; tar: ReadableStream<Uint8Array> }
+type OpenedBackup = { seal: SealKind; tar: ReadableStream<Uint8Array> }
 
 /**
  * Throws `conflict`, naming `file`, if it is not a backup or the credentials do not decrypt it. Alterations
@@ -66,7 +65,7 @@ export async function openBackup(
   try {
     const first = await readHeader(pieces)
     const seal = sealOf(first, file)
-    const tar = streamFrom(joined(first, pieces))
+    const tar = streamOf(joined(first, pieces))
     if (seal !== 'none')
       return { seal, tar: await decrypt(tar, await createDecrypter(seal, { file, credentials }), file) }
     // The operator expects an encrypted backup, so a plain one may be a forgery.
@@ -136,16 +135,13 @@ async function createDecrypter(
 }
 
 /** Throws `conflict` if the file contains no keys, or other lines beside them. */
-export function addIdentities(decrypter: Decrypter, { path, text }: IdentityFile): void {
+function addIdentities(decrypter: Decrypter, { path, text }: IdentityFile): void {
   const keys = identitiesIn(text)
   try {
     if (keys.length === 0) throw new Error('no key')
     for (const key of keys) decrypter.addIdentity(key)
   } catch {
-    throw refuse(
-      path,
-      'holds no secret key of age (a line that begins with AGE-SECRET-KEY-), or other lines beside it',
-    )
+    throw noIdentities(path)
   }
 }
 
@@ -154,7 +150,7 @@ async function decrypt(sealed: ReadableStream<Uint8Array>, decrypter: Decrypter,
     return await decrypter.decrypt(sealed)
   } catch (cause) {
     if (codeOf(cause) !== '') throw cause
-    const message = cause instanceof Error ? cause.message : String(cause)
+    const message = messageOf(cause)
     if (!message.startsWith('no identity matched'))
       throw damagedBackup(file, `it cannot be decrypted (${message})`)
     throw unfitBackup(file, 'the passphrase is wrong, or none of the keys decrypts it')

@@ -8,23 +8,7 @@ const PIECE_BYTES = 256 * 1024
 
 const [openFile, closeFile] = [promisify(open), promisify(close)]
 
-/** Returns the pieces as a stream. Cancelling it also ends the iteration of the pieces. */
-export function streamFrom(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const iterator = pieces[Symbol.asyncIterator]()
-  return new ReadableStream<Uint8Array>(
-    {
-      pull: async (controller) => {
-        const { done, value } = await iterator.next()
-        if (done === true) controller.close()
-        else controller.enqueue(value)
-      },
-      cancel: async () => void (await iterator.return?.()),
-    },
-    { highWaterMark: 0 },
-  )
-}
-
-export async function* piecesOf(...pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+export async function* asyncPieces(...pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* pieces
 }
 

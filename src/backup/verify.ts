@@ -27,7 +27,7 @@ export type BackupToRead = {
 }
 
 /** `tempDir`: a folder with room for two temporary copies of the database. */
-export type VerifyWish = BackupToRead & { tempDir: string }
+type VerifyWish = BackupToRead & { tempDir: string }
 
 export type RestoringPorts = {
   now: Now

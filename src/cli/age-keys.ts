@@ -5,13 +5,12 @@ import type { DecryptedFile, FilePosition } from '../age/sealing.ts'
 import type { PushClient } from '../client/client.ts'
 import { ClientFailure } from '../client/failure.ts'
 import { createOwnFile } from '../client/own-files.ts'
-import { identitiesIn } from '../domain/age-recipient.ts'
-import { conflict } from '../domain/errors.ts'
+import { identitiesIn, noIdentities } from '../domain/age-recipient.ts'
 import { printableLine } from '../text/printable.ts'
 
 type IdentityText = { path: string; text: string }
 
-export type KeySources = {
+type KeySources = {
   /** The key in the link; null without one. */
   linkKey: string | null
   files?: readonly IdentityText[]
@@ -27,8 +26,7 @@ export async function readAgeKeys({ linkKey, files = [] }: KeySources) {
   if (linkKey === null && files.length === 0) return null
   // Loaded only when needed: most commands decrypt nothing.
   const { keyCheckOf, recipientOf } = await import('../age/keys.ts')
-  const { roomFor } = await import('../age/room.ts')
-  const { openFile, openText, Unopened } = await import('../age/sealing.ts')
+  const { openFile, openText, roomFor, Unopened } = await import('../age/sealing.ts')
   const ofLink = linkKey === null ? [] : [await identityInLink(linkKey)]
   const ofFiles = files.map((file) => [file, identitiesIn(file.text)] as const)
   const identities = [...ofLink, ...ofFiles.flatMap(([, keys]) => keys)]
@@ -36,7 +34,7 @@ export async function readAgeKeys({ linkKey, files = [] }: KeySources) {
   const checks: string[] = await readChecks().catch(() => [])
   const wrong =
     ofFiles.find(([, keys]) => keys.length === 0) ?? (checks.length === 0 ? ofFiles[0] : undefined)
-  if (wrong !== undefined) throw noKeys(wrong[0].path)
+  if (wrong !== undefined) throw noIdentities(wrong[0].path)
 
   function explain(what: string) {
     return (cause: unknown): never => {
@@ -130,10 +128,4 @@ export function requireAll(
 
 export function unopened(message: string, more = ' Nothing was shown or saved.'): ClientFailure {
   return new ClientFailure('unopened', `${message}${more}`)
-}
-
-function noKeys(path: string) {
-  return conflict(
-    `${path} holds no secret key of age (a line that begins with AGE-SECRET-KEY-), or other lines beside it.`,
-  )
 }

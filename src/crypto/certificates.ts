@@ -32,7 +32,7 @@ import { randomKey } from './random.ts'
 export type KeyPair = { certificate: string; key: string }
 
 /** Milliseconds since 1970. */
-export type Validity = { from: number; until: number }
+type Validity = { from: number; until: number }
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 

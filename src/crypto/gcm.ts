@@ -6,7 +6,7 @@ export const NONCE_BYTES = 12
 export const TAG_BYTES = 16
 
 /** A nonce is used once with a key. `data` is authenticated, and not part of the result. */
-export type GcmOptions = { key: Uint8Array; nonce: Uint8Array; data: Uint8Array }
+type GcmOptions = { key: Uint8Array; nonce: Uint8Array; data: Uint8Array }
 
 /** Ciphertext and tag are apart, since joining them would copy every byte again. */
 export function encrypt(plain: Uint8Array, { key, nonce, data }: GcmOptions): [Buffer, Buffer] {

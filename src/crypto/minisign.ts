@@ -57,7 +57,7 @@ export function hashForSigning(bytes: Uint8Array): Buffer {
   return createHash('blake2b512').update(bytes).digest()
 }
 
-export type SignatureVerdict = 'good' | 'unknown key' | 'wrong file' | 'wrong comment'
+type SignatureVerdict = 'good' | 'unknown key' | 'wrong file' | 'wrong comment'
 
 /** Whether one of the keys signed the file with this hash, and the comment. */
 export function verifySignature(

@@ -11,10 +11,10 @@ const KEY_BYTES = 32
 const SALT_BYTES = 16
 
 /** The stored form of `PlainSecrets`, destroyed when the push expires. */
-export type SealedPayload = { salt: Uint8Array; wrappedKey: Uint8Array; payload: Uint8Array }
+type SealedPayload = { salt: Uint8Array; wrappedKey: Uint8Array; payload: Uint8Array }
 
 /** All that is needed to open a push. */
-export type Opener = {
+type Opener = {
   instanceKey: InstanceKey
   pushId: Uint8Array
   urlToken: string
@@ -27,7 +27,7 @@ export function newDataKey(): Buffer {
   return randomKey(KEY_BYTES)
 }
 
-export type PlainSecrets = { payload: string; dataKey: Buffer }
+type PlainSecrets = { payload: string; dataKey: Buffer }
 
 export function sealSecrets({ payload, dataKey }: PlainSecrets, opener: Opener): SealedPayload {
   const { number } = opener.instanceKey

@@ -60,7 +60,7 @@ export function openJson<T>(text: string, keyring: Keyring, place: KeyringPlace)
 }
 
 /** A value that the server itself uses, bound to an account, or to none where `accountId` is null. */
-export type OfAccount = {
+type OfAccount = {
   accountId: number | null
   field: 'totp' | 'webhook' | 'link_mail' | 'account_mail'
   keyring: Keyring

@@ -14,7 +14,7 @@ export const SEGMENT_BYTES = 256 * 1024
 export const HEADER_BYTES = 8
 
 /** The id and key that a sealed file is bound to. */
-export type FileBinding = { id: string; key: Uint8Array }
+type FileBinding = { id: string; key: Uint8Array }
 
 /** A key for each file of a push, from the push's data key. */
 export function deriveFileKey(dataKey: Uint8Array, id: string): Uint8Array {
@@ -68,7 +68,7 @@ export async function* sealStream(
   yield* sealSegment(segment.subarray(0, filled), file, { index, isLast: true })
 }
 
-export type SegmentPlace = { index: number; isLast: boolean }
+type SegmentPlace = { index: number; isLast: boolean }
 
 /** The plain bytes of one segment, or null when it was altered, moved or truncated. */
 export function openSegment(sealed: Uint8Array, file: FileBinding, place: SegmentPlace): Buffer | null {

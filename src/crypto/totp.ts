@@ -26,7 +26,7 @@ export function totpUri(options: { secret: string; email: string; issuer: string
   return totpOf(options).toString()
 }
 
-export type TotpCheck = {
+type TotpCheck = {
   secret: string
   code: string
   /** Milliseconds since 1970. */

@@ -10,7 +10,7 @@ const MAX_EMAIL_LENGTH = 254
 export const MIN_PASSWORD_LENGTH = 12
 /** The lowest accepted score of a password, from 0 to 4. One below takes fewer than 100 million guesses. */
 export const LEAST_PASSWORD_SCORE = 3
-export const MAX_PASSWORD_BYTES = 1024
+const MAX_PASSWORD_BYTES = 1024
 export const MAX_TOKEN_NAME_LENGTH = 100
 
 export type Account = {

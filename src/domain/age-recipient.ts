@@ -2,6 +2,7 @@
 // and C2SP/age for the kinds), and how to recognise an encrypted answer.
 
 import { bech32 } from '@scure/base'
+import { conflict, type DomainError } from './errors.ts'
 
 /** Bytes of the key, by the prefix of its kind: X25519, post-quantum, and both again for hardware keys. */
 const KINDS: Record<string, number> = { age: 32, age1pq: 1216, age1tag: 33, age1tagpq: 1249 }
@@ -45,4 +46,10 @@ function isKey(value: string): boolean {
 export function identitiesIn(text: string): string[] {
   const lines = text.split('\n').map((line) => line.trim())
   return lines.filter((line) => line !== '' && !line.startsWith('#'))
+}
+
+export function noIdentities(path: string): DomainError {
+  return conflict(
+    `${path} holds no secret key of age (a line that begins with AGE-SECRET-KEY-), or other lines beside it.`,
+  )
 }

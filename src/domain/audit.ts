@@ -18,7 +18,7 @@ export const AUDIT_KINDS = [
 export type AuditKind = (typeof AUDIT_KINDS)[number]
 
 /** The texts recorded about a visit. Unknown ones are empty, never null. */
-export type VisitTexts = { ip: string; userAgent: string; referrer: string }
+type VisitTexts = { ip: string; userAgent: string; referrer: string }
 
 declare const bounded: unique symbol
 /** The origin of a request. Only `visitFrom` makes one, so every text fits its column. */
@@ -33,10 +33,10 @@ export type AuditEntry = VisitTexts & { kind: AuditKind; at: number }
 export type EntryToImport = Visit & { kind: AuditKind; at: number }
 
 /** The longest text of an IPv6 address, one that ends with an IPv4 address. */
-export const MAX_IP_CHARACTERS = 45
-export const MAX_USER_AGENT_CHARACTERS = 255
+const MAX_IP_CHARACTERS = 45
+const MAX_USER_AGENT_CHARACTERS = 255
 /** The longest origin that an entry keeps. */
-export const MAX_REFERRER_CHARACTERS = 300
+const MAX_REFERRER_CHARACTERS = 300
 /** The longest Referer header that is parsed: more than browsers send. */
 const MAX_SENT_REFERRER_CHARACTERS = 2000
 
@@ -56,12 +56,12 @@ export const MAX_ENTRY_BYTES = 1024
 /**
  * How many entries of each bound the log keeps. They do not change the push, so they must not fill the disk.
  */
-export const FIRST_ENTRIES = 500
+const FIRST_ENTRIES = 500
 
 export const PAGE_SIZE = 50
 export const MAX_PAGE = 200
 
-export type Bound = 'failures' | 'ownerViews' | 'edits'
+type Bound = 'failures' | 'ownerViews' | 'edits'
 
 /** Returns the bound of this kind of entry; null for entries that are always kept. */
 export function boundOf(kind: AuditKind): Bound | null {
@@ -149,6 +149,6 @@ export function shortenReferrer(referrer: string): string {
 /** A lone surrogate, which a cut may leave and which would be stored as another character. */
 const HALF_AT_END = /[\ud800-\udbff]$/
 
-export function shortenUserAgent(userAgent: string): string {
+function shortenUserAgent(userAgent: string): string {
   return userAgent.slice(0, MAX_USER_AGENT_CHARACTERS).replace(HALF_AT_END, '')
 }

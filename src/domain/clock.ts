@@ -21,7 +21,7 @@ export type Trusted = () => number | null
 /** The last stored reading, and the doubted one at that time; `mark` is 0 in a new data folder. */
 export type ClockMark = { mark: number; doubted: number | null }
 
-export type ClockOptions = {
+type ClockOptions = {
   systemNow: Now
   uptime: Uptime
   stored: ClockMark

@@ -2,7 +2,7 @@
 
 import { DamageError } from './errors.ts'
 
-export type IntactOptions<Item, Opened> = {
+type IntactOptions<Item, Opened> = {
   open: (item: Item) => Opened | Promise<Opened>
   report: (cause: unknown) => void
 }

@@ -1,12 +1,12 @@
 // Parses the address of a database server, as Rails writes it into DATABASE_URL. Pure: opens nothing.
 
-export type DatabaseEngine = 'postgres' | 'mysql'
+type DatabaseEngine = 'postgres' | 'mysql'
 
-export const TLS_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
-export type TlsMode = (typeof TLS_MODES)[number]
+const TLS_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+type TlsMode = (typeof TLS_MODES)[number]
 
 /** `ca`, `cert` and `key` are paths of PEM files. */
-export type DatabaseTls = { mode: TlsMode; ca: string | null; cert: string | null; key: string | null }
+type DatabaseTls = { mode: TlsMode; ca: string | null; cert: string | null; key: string | null }
 
 export type DatabaseAddress = {
   engine: DatabaseEngine

@@ -11,7 +11,7 @@ export type ErrorCode =
   | ('too_many' | 'too_many_mails' | 'too_slow' | 'overloaded' | 'disk_full' | 'files_unreachable')
 
 /** Messages by field, in the API's names: `{ payload: ["can't be blank"] }`. */
-export type FieldErrors = Record<string, string[]>
+type FieldErrors = Record<string, string[]>
 
 /** The limit that was exceeded, and the server's flag that sets it. */
 export type SizeLimit = { of: 'text' | 'file' | 'files'; bytes: number; flag: string }
@@ -116,7 +116,7 @@ export class DamageError extends Error {
 /**
  * Where a record is stored: on a disk of this machine, in the database server, or in the bucket of the files.
  */
-export type Medium = 'disk' | 'server' | 'bucket'
+type Medium = 'disk' | 'server' | 'bucket'
 
 const DAMAGE: Record<Medium, (place: string) => string> = {
   disk: (place) =>

@@ -6,7 +6,7 @@ import type { Problem } from './problems.ts'
 
 export const MAX_MESSAGE_CHARACTERS = 2000
 
-export type MessageFacts = { link: string; expires: string; views: string; name: string }
+type MessageFacts = { link: string; expires: string; views: string; name: string }
 
 /**
  * Fills in the placeholders. Other text in braces stays unchanged. Without a name, its placeholder is removed

@@ -82,7 +82,7 @@ export const DURATIONS: readonly number[] = [
   ...[1, 2, 3, 4, 5, 6, 7, 14, 21, 30, 60, 90].map((days) => days * DAY),
 ]
 
-export type Lifetime = { lifetime: number; expireAfterDays: number }
+type Lifetime = { lifetime: number; expireAfterDays: number }
 
 /** Returns the shorter of the given days and duration; the default when neither is given. */
 export function decideLifetime(

@@ -51,6 +51,9 @@ export function errorOf(failure: DeliveryFailure): DeliveryError {
   return failure.split(' ')[0] as DeliveryError
 }
 
+/** A receiver that failed at its last try; `count`: how many webhooks lead to it. */
+export type FailingHost = { host: string; error: DeliveryFailure; count?: number }
+
 /** Returns the HTTP status of the receiver; null if it did not answer with one. */
 export function statusOf(failure: DeliveryFailure): number | null {
   return Number(failure.split(' ')[1]) || null

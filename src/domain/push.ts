@@ -65,8 +65,8 @@ export function codesAllowed(wrongInAll: number): number {
   return wrongInAll < PATIENT_CODES ? MAX_WRONG_TRIES : 1
 }
 
-export const MAX_WRONG_TRIES = 5
-export const WRONG_TRIES_WINDOW = MINUTE
+const MAX_WRONG_TRIES = 5
+const WRONG_TRIES_WINDOW = MINUTE
 
 export function viewsRemaining(push: Push): number {
   return Math.max(0, push.expireAfterViews - push.views)

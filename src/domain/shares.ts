@@ -27,7 +27,7 @@ export type ShareToTake = {
 }
 
 /** The size of one live push, and its expiry by time. */
-export type TakenShare = { bytes: number; expiresAt: number }
+type TakenShare = { bytes: number; expiresAt: number }
 
 /** Returns the limit that another push of `bytes` would exceed, or null. */
 export function exceededLimit(taken: Share, bytes: number, limits: ShareLimits): keyof Share | null {

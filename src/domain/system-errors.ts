@@ -44,9 +44,13 @@ export function explainSystemError(cause: unknown): string | null {
   return Object.hasOwn(WORDS, code) ? (WORDS[code] ?? null) : null
 }
 
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
 /** Returns why something failed, to follow a colon: the message of a system error, or that of the cause. */
 export function reasonOf(cause: unknown): string {
-  return explainSystemError(cause) ?? (cause instanceof Error ? cause.message : String(cause))
+  return explainSystemError(cause) ?? messageOf(cause)
 }
 
 /** Returns why the system refused something. Does not quote an error that the system did not name. */

@@ -13,7 +13,7 @@ export type Now = () => number
 
 declare const whole: unique symbol
 /** Rounds to whole milliseconds, because times are stored in integer columns. */
-export type Milliseconds = number & { readonly [whole]: true }
+type Milliseconds = number & { readonly [whole]: true }
 
 export function wholeMilliseconds(time: number): Milliseconds {
   return Math.floor(time) as Milliseconds

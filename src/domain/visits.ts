@@ -131,7 +131,7 @@ export function decideMailing<P extends Push>(push: P, visit: Visit, now: number
 /** Whether the push has an owner, to whom its end is new. */
 const isOwned = ({ ownerId }: Push) => ownerId !== null
 
-export type EditOutcome<P extends Push> =
+type EditOutcome<P extends Push> =
   | { outcome: 'edited'; change: Change<P> | null }
   | { outcome: 'refused'; problems: Problems }
 

@@ -33,7 +33,7 @@ export function answerNothing(headers: AnswerHeaders): Response {
   return new Response(null, { status: 204, headers: { ...COMMON, ...headers } })
 }
 
-export type Attachment = { type: string; filename: string; status?: number; headers?: AnswerHeaders }
+type Attachment = { type: string; filename: string; status?: number; headers?: AnswerHeaders }
 
 /**
  * Answers with an unchanged attachment. Sandboxed, so that it has no origin if a browser renders it anyway.
@@ -77,7 +77,7 @@ const KEPT = {
 
 export type CacheRule = keyof typeof KEPT
 
-export type AssetAnswer = {
+type AssetAnswer = {
   type: string
   kept: CacheRule
   /** The Content-Security-Policy of an asset that may be opened as a page. */

@@ -10,7 +10,7 @@ import { METRICS_PATH } from './urls.ts'
 
 const MAX_BODY = 1024
 
-export type MetricsListenerOptions = {
+type MetricsListenerOptions = {
   /** `127.0.0.1:9100`, `[::1]:9100`. */
   address: string
   /** --base-url. Its host name is accepted here too. */
@@ -19,7 +19,7 @@ export type MetricsListenerOptions = {
   read: () => Promise<string>
 }
 
-export type MetricsListener = { url: string; stop(): Promise<void> }
+type MetricsListener = { url: string; stop(): Promise<void> }
 
 /** Throws the system's error, with the `address` and `port` that failed. */
 export function listenForMetrics(options: MetricsListenerOptions): MetricsListener {

@@ -5,8 +5,7 @@ import { type DocumentDecoration, Elysia } from 'elysia'
 import { publicPath, routedPath } from './door/paths.ts'
 import type { Endpoint } from './urls.ts'
 
-export type DescribedRoute = { url: Endpoint; detail: DocumentDecoration }
-export type Documentation = NonNullable<ElysiaSwaggerConfig['documentation']>
+type DescribedRoute = { url: Endpoint; detail: DocumentDecoration }
 
 /** The plugin's default path, in an app without a socket. */
 const GENERATED = 'http://localhost/swagger/json'
@@ -14,7 +13,7 @@ const GENERATED = 'http://localhost/swagger/json'
 /** Runs the plugin in an app without a socket, because its own page would load scripts from outside. */
 export async function generateDocument(
   routes: readonly DescribedRoute[],
-  documentation: Documentation,
+  documentation: NonNullable<ElysiaSwaggerConfig['documentation']>,
 ): Promise<object> {
   const { swagger } = await import('@elysiajs/swagger')
   const app = new Elysia().use(swagger({ documentation, excludeStaticFile: false }))

@@ -1,9 +1,9 @@
 // Classes of requests for the metrics. Never a path, which may be a link.
 
-import { API, FILES, PAGES, PREVIOUS_FAMILIES } from './urls.ts'
+import { API, FILES, PAGES, PREVIOUS_FAMILIES, routeKey } from './urls.ts'
 
 /** Returns the class of a request from its method and the pattern of its route. */
-export type RouteClassOf = (asked: { method: string; route: string }) => string
+type RouteClassOf = (asked: { method: string; route: string }) => string
 
 const PREVIOUS = Object.values(PREVIOUS_FAMILIES)
 
@@ -17,15 +17,11 @@ const CLASSES = {
   health: [FILES.up, FILES.ready],
 }
 const BY_ROUTE = new Map(
-  Object.entries(CLASSES).flatMap(([name, urls]) => urls.map((url) => [keyOf(url), name] as const)),
+  Object.entries(CLASSES).flatMap(([name, urls]) => urls.map((url) => [routeKey(url), name] as const)),
 )
 
-function keyOf({ method, path }: { method: string; path: string }): string {
-  return `${method} ${path}`
-}
-
 export const routeClassOf: RouteClassOf = ({ method, route }) => {
-  const known = BY_ROUTE.get(keyOf({ method, path: route }))
+  const known = BY_ROUTE.get(routeKey({ method, path: route }))
   if (known !== undefined) return known
   if (route === '-') return 'none'
   return /^\/api\/(v\d|oncebox)\/|\.json$/.test(route) ? 'api' : 'page'

@@ -20,12 +20,15 @@ export type Endpoint<M extends Method = Method, G extends Guard = Guard> = {
   guard: G
 }
 
-export type Url<M extends Method, P extends string, G extends Guard> = Endpoint<M, G> & {
+type Url<M extends Method, P extends string, G extends Guard> = Endpoint<M, G> & {
   /**
    * Returns the path with its parameter filled in, without base path and language: `Guest.href` adds those.
    */
   href(...parameters: ParametersOf<P>): string
 }
+
+/** Returns the key of a route: its method, and the pattern of its path. */
+export const routeKey = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`
 
 type ParametersOf<P extends string> = [NameIn<P>] extends [never] ? [] : [Record<NameIn<P>, string | number>]
 
@@ -139,7 +142,7 @@ export const PAGES = {
   submitProvider: post('/sign-in/oidc', 'open'),
   providerCallback: get('/sign-in/oidc/callback', 'open'),
   /** Only on servers whose base URL lets browsers use passkeys, like the next one. */
-  startPasskey: get('/sign-in/passkey/challenge', 'open'),
+  startPasskey: post('/sign-in/passkey/challenge', 'open'),
   submitPasskey: post('/sign-in/passkey', 'open'),
   /** Only with --auth-header. */
   headerSignIn: get('/sign-in/header', 'open'),

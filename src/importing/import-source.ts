@@ -10,13 +10,11 @@ import { createMarks } from './marks.ts'
 import { lookAtFiles, NOTHING_PREPARED, type PrepareOptions, preparePushes } from './prepare.ts'
 import { emptyReport, type ImportReport, type OnProgress, walkSource } from './walk.ts'
 
-export type ImportStep = 'preparing' | 'storing'
-
-export type ImportOptions = Pick<PrepareOptions, 'uploads' | 'argon2Cost' | 'lanes'> & {
+type ImportOptions = Pick<PrepareOptions, 'uploads' | 'argon2Cost' | 'lanes'> & {
   store: Pick<Store, 'imports'>
   keyring: Keyring
   now: Now
-  onProgress: (step: ImportStep, done: number, total: number) => void
+  onProgress: (step: 'preparing' | 'storing', done: number, total: number) => void
 }
 
 /** Imports everything that can be imported, or nothing. */
@@ -65,13 +63,8 @@ export function surveySource(
       nextId -= 1
       return nextId
     },
-    ...{
-      remember: nothing,
-      setLanguage: nothing,
-      setTotpSecret: nothing,
-      addApiToken: nothing,
-      addPush: nothing,
-    },
+    ...{ remember: nothing, setLanguage: nothing, setTotpSecret: nothing },
+    ...{ addApiToken: nothing, addPush: nothing },
   }
   const keyring = here?.keyring ?? parseKeyFile(newKeyFile())
   return walkSource(source, { ...options, step, keyring, prepare: lookAtFiles })

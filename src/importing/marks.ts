@@ -3,8 +3,6 @@
 import type { InstanceKey, Keyring } from '../crypto/keyring.ts'
 import { lookupOf } from '../crypto/url-token.ts'
 
-export type Marks = ReturnType<typeof createMarks>
-
 /**
  * Makes the marks. They never collide with the lookups of links, because no link's token contains a colon.
  */

@@ -1,7 +1,7 @@
 // Decides what an account of another server becomes here.
 
 import { isBcrypt } from '../accounts/passwords.ts'
-import { parseEmail } from '../domain/account.ts'
+import { NO_PASSWORD, parseEmail } from '../domain/account.ts'
 import { type Language, languageOf } from '../domain/language.ts'
 import type { IncomingAccount } from './incoming.ts'
 
@@ -19,8 +19,6 @@ export type PlannedAccount = {
   notes: string[]
 }
 
-/** A hash that no password has. */
-const NO_PASSWORD = '!'
 /**
  * The minimum length of a token, because shorter ones could be guessed; Password Pusher makes 20 characters.
  */

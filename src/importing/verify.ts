@@ -9,7 +9,7 @@ import { differentRights, type PlannedAccount, planAccount } from './plan-accoun
 import { createComparePush, type PushComparison, type VerifyOptions } from './verify-push.ts'
 import type { ImportFinding } from './walk.ts'
 
-export type VerifyReport = {
+type VerifyReport = {
   accounts: number
   /** Live here and there: every value was compared. */
   live: number

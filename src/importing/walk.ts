@@ -36,7 +36,7 @@ export function emptyReport() {
 
 export type OnProgress = (done: number, total: number) => void
 
-export type WalkOptions = {
+type WalkOptions = {
   now: number
   /** The transaction; that of a dry run stores nothing. */
   step: Import

@@ -117,13 +117,11 @@ function readExisting(path: string): string {
   }
 }
 
-type ReadBy = Pick<ServiceOptions, 'os' | 'readFile'>
-
 /** Reads the settings as the service will, ignoring the environment of this command. */
 export function readServiceConfig(
   { scope, places }: ServiceHere,
   variables: Variables,
-  { os, readFile }: ReadBy,
+  { os, readFile }: Pick<ServiceOptions, 'os' | 'readFile'>,
 ) {
   const env = { ONCEBOX_DATA_DIR: places.dataDir, ...variables }
   const sources = { flags: {}, os: { ...os, cwd: '/', env }, readFile }

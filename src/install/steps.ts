@@ -16,7 +16,7 @@ import {
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { conflict } from '../domain/errors.ts'
-import { codeOf } from '../domain/system-errors.ts'
+import { codeOf, messageOf } from '../domain/system-errors.ts'
 
 const execute = promisify(execFile)
 
@@ -79,7 +79,7 @@ async function runCommand({ command, mayFail }: Extract<InstallStep, { do: 'run'
 function reasonOf(cause: unknown): string {
   if (codeOf(cause) === 'ENOENT') return 'there is no such program.'
   const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : ''
-  return said || (cause instanceof Error ? cause.message : String(cause))
+  return said || messageOf(cause)
 }
 
 /** Returns whether the step changed anything. */

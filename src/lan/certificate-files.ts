@@ -6,7 +6,7 @@ import { explainSystemError } from '../domain/system-errors.ts'
 import type { Now } from '../domain/time.ts'
 import type { Certificate, TlsKeyPair } from './certificate.ts'
 
-export type CertificateFilesOptions = {
+type CertificateFilesOptions = {
   certPath: string
   keyPath: string
   /** Rejects when the file cannot be read. */

@@ -16,7 +16,7 @@ type Serve = (pair: TlsKeyPair) => Promise<void>
 
 export type CertificateWatch = ReturnType<typeof createCertificateWatch>
 
-export type CertificateWatchOptions = { certificate: Certificate; log: Pick<Log, 'info'> }
+type CertificateWatchOptions = { certificate: Certificate; log: Pick<Log, 'info'> }
 
 export function createCertificateWatch({ certificate, log }: CertificateWatchOptions) {
   let serve: Serve = async () => undefined

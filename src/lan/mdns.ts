@@ -10,7 +10,7 @@ export type Announcement = ReturnType<typeof announce>
 /** `conflict`: another machine has the name, so nothing is announced. `failed`: the announcement failed. */
 type State = 'waiting' | 'announced' | 'conflict' | 'failed'
 
-export type AnnouncementOptions = {
+type AnnouncementOptions = {
   /** The host name, without `.local`. */
   name: string
   port: number

@@ -8,13 +8,13 @@ import type { Authority, Certificate } from './certificate.ts'
 import { normalAddress, ownAddresses } from './own-names.ts'
 
 /** A file that holds a certificate and its key. */
-export type PairFile = {
+type PairFile = {
   path: string
   read(): Promise<string | null>
   write(text: string): Promise<void>
 }
 
-export type OwnCertificateOptions = {
+type OwnCertificateOptions = {
   authorityFile: PairFile
   leafFile: PairFile
   /** The names of the certificate. The authority is named after the first one. */

@@ -3,7 +3,7 @@
 import ipaddr from 'ipaddr.js'
 import { isTopLevelDomain, LOCAL_DOMAINS } from '../text/local-names.ts'
 
-export type NamesOptions = {
+type NamesOptions = {
   /** The machine's name, as the system tells it; may have a domain. */
   hostName: string
   /** The name that is announced on the local network, without `.local`. */

@@ -19,7 +19,7 @@ export type Channel = {
   deliver(message: DueMessage, signal: AbortSignal): Promise<DeliveryFailure | null>
 }
 
-export type DeliveriesOptions = {
+type DeliveriesOptions = {
   outbox: Pick<Store['outbox'], 'takeDue' | 'findNextDue' | 'settleTry' | 'hasten'>
   channels: readonly Channel[]
   damage: DamageReports

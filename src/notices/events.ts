@@ -11,7 +11,7 @@ import type { AccountEvent } from '../store/notices-contract.ts'
 const MOST_AT_ONCE = 3
 const LOOK_EVERY_MS = SECOND / 4
 
-export type Poll = {
+type Poll = {
   accountId: number
   /** The id of the presented API token. */
   tokenId: number

@@ -20,7 +20,7 @@ const METADATA = [
 /** Offset in bytes of the IPv4 address that an IPv6 address of each range carries. */
 const CARRIED: Readonly<Record<string, number>> = { ipv4Mapped: 12, rfc6145: 12, rfc6052: 12, '6to4': 2 }
 
-export type AddressRules = {
+type AddressRules = {
   /** The listed hosts: an address among them is always allowed. */
   listed: readonly string[]
   /** The addresses of this machine. */

@@ -20,7 +20,7 @@ import type { Mailer } from './mailer.ts'
 import { messageIdOf, parseEvent } from './webhooks.ts'
 
 /** URLs of pages of this server. */
-export type MailLinks = {
+type MailLinks = {
   home: string
   secret: (of: { push: Push; urlToken: string }) => string
   welcome: (token: string) => string
@@ -36,7 +36,7 @@ const MAKES_NEW: ReadonlySet<EventType> = new Set([
   'request.answered',
 ])
 
-export type MailChannelOptions = {
+type MailChannelOptions = {
   mailer: Mailer
   store: Pick<Store, 'accountLinks' | 'accounts'>
   preferences: Pick<AccountPreferences, 'findMailWishes'>

@@ -10,7 +10,7 @@ export type MailText = { subject: string; text: string; language: Language }
 /** Facts for every mail. `name` and `home`: those of this server. */
 export type MailFacts = { language: Language; name: string; home: string }
 
-export type LinkFacts = {
+type LinkFacts = {
   link: string
   /** The address of the account that shares the push; null if the sender chose not to show it. */
   sender: string | null
@@ -37,7 +37,7 @@ export function writeLinkMail(facts: LinkFacts, writing: MailFacts): MailText {
   )
 }
 
-export type AccountLinkFacts = { purpose: 'invite' | 'reset'; link: string; expiresAt: number }
+type AccountLinkFacts = { purpose: 'invite' | 'reset'; link: string; expiresAt: number }
 
 export function writeAccountLink(facts: AccountLinkFacts, writing: MailFacts): MailText {
   const { say, moment } = wordsOf(writing.language)
@@ -48,7 +48,7 @@ export function writeAccountLink(facts: AccountLinkFacts, writing: MailFacts): M
   return compose(say(`mail_${purpose}_subject`, { name }), [text, link, ...hints], writing)
 }
 
-export type EventFacts = { type: EventType; at: number; list: string }
+type EventFacts = { type: EventType; at: number; list: string }
 
 export function writeEvent({ type, at, list }: EventFacts, writing: MailFacts): MailText {
   const { say, moment } = wordsOf(writing.language)

@@ -14,7 +14,7 @@ export type Mail = MailText & {
   id: string
 }
 
-export type MailerOptions = {
+type MailerOptions = {
   server: MailServer
   from: MailAddress
   /** The host of this server as URLs write it. */

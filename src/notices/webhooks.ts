@@ -22,7 +22,7 @@ const SECRET_BYTES = 32
 
 export type Webhooks = ReturnType<typeof createWebhooks>
 
-export type WebhooksOptions = {
+type WebhooksOptions = {
   store: Pick<Store, 'webhooks' | 'lists'>
   keyring: Keyring
   outside: OutboundOptions

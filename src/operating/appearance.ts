@@ -15,7 +15,7 @@ import type { Store } from '../store/contract.ts'
 
 export const APPEARANCE_FLAGS = { name: 'brand-name', contact: 'contact', notice: 'notice' } as const
 
-export type AppearanceOptions = {
+type AppearanceOptions = {
   store: Pick<Store, 'appearance'>
   /** The values given at the start, defaults included. */
   started: Appearance & { name: string }

@@ -2,15 +2,16 @@
 // metrics and "oncebox doctor" run them.
 
 import { type Doubt, explainBehind, explainDoubt } from '../domain/clock.ts'
+import type { FailingHost } from '../domain/outbox.ts'
 import { DAY, formatTime, MINUTE, type Now, SECOND } from '../domain/time.ts'
 import type { Authority } from '../lan/certificate.ts'
 import type { DamageReports } from '../store/contract.ts'
 import type { DatabaseReport } from '../store/database-contract.ts'
 import type { BucketReport, FreeSpace } from '../store/files-contract.ts'
-import { type FailingHost, judgeMail, judgeWebhooks, type MailFailure } from './delivery-checks.ts'
+import { judgeMail, judgeWebhooks, type MailFailure } from './delivery-checks.ts'
 import { type Checks, fine, problem, type Verdict, warning } from './health.ts'
 
-export type ServedOptions = {
+type ServedOptions = {
   store: {
     now: Now
     isAlive: () => Promise<boolean>
@@ -122,7 +123,7 @@ const LEAST_FREE = 2 * MIB
 /** A push needs one inode per file, and the database a few. */
 const MIN_INODES = 100
 
-export type DiskOptions = {
+type DiskOptions = {
   dataDir: string
   /** Bytes of the disk that must stay free; null when pushes store nothing on this machine's disk. */
   minFreeSpace: number | null
@@ -183,7 +184,7 @@ function judgeDamage(
 }
 
 /** `here`: the time of this machine's clock. `was`: the time of the app. */
-export type ClockState = { doubt: Doubt | null; here: number; was: number; isOnServer: boolean }
+type ClockState = { doubt: Doubt | null; here: number; was: number; isOnServer: boolean }
 
 export function judgeClock({ doubt, here, was, isOnServer }: ClockState): Verdict {
   if (doubt !== null) return warning(explainDoubt(doubt, isOnServer ? 'the database server' : undefined))
@@ -203,7 +204,7 @@ export function judgeClock({ doubt, here, was, isOnServer }: ClockState): Verdic
 const WARN_LEAF = 7 * DAY
 const WARN_AUTHORITY = 90 * DAY
 
-export type LastingCertificate = {
+type LastingCertificate = {
   facts: () => { validUntil: number }
   authority: Pick<Authority, 'validUntil'> | null
 }
@@ -219,7 +220,7 @@ export function judgeCertificate({ facts, authority }: LastingCertificate, now: 
   return warning(`The authority ends on ${day(authority.validUntil)}.`, remedy)
 }
 
-export type BackupState = {
+type BackupState = {
   folder: string
   /** The start times of the last good backup, of the one in progress, and of the last failed one. */
   last: { at: number } | null

@@ -1,10 +1,9 @@
 // The words of the checks for mail and webhooks. Never a problem: messages wait, and everything else works.
 
-import { type DeliveryFailure, EXPLAINED, errorOf } from '../domain/outbox.ts'
+import { type DeliveryFailure, EXPLAINED, errorOf, type FailingHost } from '../domain/outbox.ts'
 import { fine, type Verdict, warning } from './health.ts'
 
 export type MailFailure = { error: DeliveryFailure; since?: string }
-export type FailingHost = { host: string; error: DeliveryFailure; count?: number }
 
 /**
  * `failure`: why the mail server takes no mail; `shortage`: a sentence about mails that this server refuses.
@@ -18,7 +17,7 @@ export function judgeMail(
   if (failure === null) return shortage === null ? fine(`Mail goes to ${name}.`) : warning(shortage)
   const since = failure.since === undefined ? '' : `, since ${failure.since}`
   const said = `The mail server ${name} ${EXPLAINED[errorOf(failure.error)]}${since}: mail waits, for a day at most.`
-  return warning(`${said}${refused}`, MEND_MAIL)
+  return { ...warning(`${said}${refused}`, MEND_MAIL), failing: [{ host: name, error: failure.error }] }
 }
 
 const MEND_MAIL =
@@ -31,7 +30,7 @@ export function judgeWebhooks(failing: readonly FailingHost[]): Verdict {
     ({ host, error, count = 1 }) =>
       `${host} ${EXPLAINED[errorOf(error)]}${count > 1 ? ` (${count} webhooks)` : ''}`,
   )
-  return warning(`${told.join('; ')}.`, MEND_WEBHOOKS)
+  return { ...warning(`${told.join('; ')}.`, MEND_WEBHOOKS), failing }
 }
 
 const MEND_WEBHOOKS =

@@ -5,7 +5,7 @@ import { SECOND } from '../domain/time.ts'
 
 export type Departure = ReturnType<typeof createDeparture>
 
-export type DepartureOptions = {
+type DepartureOptions = {
   /** A monotonic clock in milliseconds. */
   elapsed: () => number
   wait: (ms: number) => Promise<void>

@@ -10,7 +10,7 @@ import type { LookAtHealth } from './health.ts'
 import type { JobStatus, Jobs } from './jobs.ts'
 import type { Gauged } from './metrics.ts'
 
-export type GaugesOptions = {
+type GaugesOptions = {
   version: string
   countPushes: () => Promise<PushCounts>
   sweeper: Pick<Sweeper, 'totals'>

@@ -1,6 +1,8 @@
 // The verdict of a health check, and how a list of checks runs.
 
 import { DomainError } from '../domain/errors.ts'
+import type { FailingHost } from '../domain/outbox.ts'
+import { messageOf } from '../domain/system-errors.ts'
 import { SECOND } from '../domain/time.ts'
 import type { Log } from './log.ts'
 
@@ -10,6 +12,8 @@ export type Verdict = {
   said: string
   /** The remedy; null when nothing has to be done, or when `said` contains it. */
   remedy: string | null
+  /** Receivers of messages that fail, for a page, which explains them in the language of its reader. */
+  failing?: readonly FailingHost[]
 }
 
 export type Finding = Verdict & { part: string }
@@ -61,7 +65,7 @@ async function inTime(look: Checks[string], patienceMs: number): Promise<Looked>
 /** Uses the words of a DomainError unchanged: a start refuses with the same ones. */
 function explainFailure(cause: unknown): Verdict {
   if (cause instanceof DomainError) return problem(cause.message)
-  return problem(`This could not be checked: ${cause instanceof Error ? cause.message : String(cause)}`)
+  return problem(`This could not be checked: ${messageOf(cause)}`)
 }
 
 /** The text of a finding for monitoring and the log. */

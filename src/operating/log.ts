@@ -1,5 +1,6 @@
 // The log, as JSON lines or as text. Callers never pass it a body, query, token, link or passphrase.
 
+import { messageOf } from '../domain/system-errors.ts'
 import { formatTime } from '../domain/time.ts'
 import { printable, printableLine } from '../text/printable.ts'
 
@@ -11,7 +12,7 @@ type Fields = { err?: unknown; [name: string]: unknown }
 
 export type Log = Record<'info' | 'warn' | 'error' | 'fatal', Tell>
 
-export type LogOptions = {
+type LogOptions = {
   format: LogFormat
   /** Milliseconds since 1970. */
   now: () => number
@@ -56,8 +57,6 @@ function toText({ level, time, msg, fields }: Line): string {
   // Indents all lines but the first, so that a stack cannot pass for log lines.
   return err === undefined ? text : `${text}\n${printable(stackOf(err)).replace(/\n(?=\S)/g, '\n    ')}`
 }
-
-const messageOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 function stackOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)

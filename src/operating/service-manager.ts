@@ -11,7 +11,7 @@ const CLOCK_MONOTONIC = 1
 /** The most bytes of a path in a Unix socket address. */
 const MAX_PATH = 107
 
-export type ManagedOptions = {
+type ManagedOptions = {
   env: Readonly<Record<string, string | undefined>>
   /** Whether the server can still do its work. If not, systemd restarts it. */
   isAlive: () => Promise<boolean>

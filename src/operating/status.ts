@@ -12,7 +12,7 @@ export type Status = Awaited<ReturnType<ReturnType<typeof createReadStatus>>>
 /** Nodes write a heartbeat every five seconds. */
 const SILENT_MS = 12 * SECOND
 
-export type StatusOptions = {
+type StatusOptions = {
   countPushes: () => Promise<PushCounts>
   store: Pick<Store, 'freeSpace' | 'bucket'> & { database: DatabaseReport | null }
   /** Server and database, without the login; empty when rows are in the data folder. */

@@ -11,7 +11,7 @@ const RETRY_MS = 5_000
 /** The pause between two runs, which leaves time for requests even if much is due. */
 const BREATH_MS = 10
 
-export type SweepJobOptions = {
+type SweepJobOptions = {
   sweeper: Pick<Sweeper, 'sweep' | 'stop'>
   every: number
   log: Pick<Log, 'info'>
@@ -44,7 +44,7 @@ export function createSweepJob({ sweeper, every, log }: SweepJobOptions): Job {
   return { name: 'sweep', start, stop }
 }
 
-export type ExpiryJobOptions = {
+type ExpiryJobOptions = {
   sweeper: Pick<Sweeper, 'findNextDue' | 'expireDue' | 'stop'>
   trusted: Trusted
 }

@@ -164,7 +164,7 @@ function signInControllers({ guest, guestForm, form, confirmedForm }: PageGuards
     signOut: form(signIn.signOut),
     headerSignIn:
       headerSignIn === null ? null : guest(createSignInByHeader({ ...options, ...signIn, headerSignIn })),
-    startPasskey: isOffered ? guest(passkeys.start) : null,
+    startPasskey: isOffered ? guestForm(passkeys.start) : null,
     submitPasskey: isOffered ? guestForm(passkeys.submit) : null,
     ...providerControllers({ guest, guestForm, confirmedForm }, { ...options, ...signIn }),
   }

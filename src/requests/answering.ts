@@ -182,7 +182,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
   return begin
 }
 
-export type ReceivedAnswer = { payload: string; isEndToEnd: boolean }
+type ReceivedAnswer = { payload: string; isEndToEnd: boolean }
 
 type Try = { urlToken: string; passphrase: string | null; ip: string }
 

@@ -10,7 +10,7 @@ import { DamageError } from '../domain/errors.ts'
 import { type LabelContext, openLabel, openOwned, sealLabel, sealOwned } from '../pushes/labels.ts'
 import type { LinkedRequest, StoredRequest } from '../store/requests-contract.ts'
 
-export type RequestTexts = { urlToken: string; name: string; message: string }
+type RequestTexts = { urlToken: string; name: string; message: string }
 
 /** Prefixes the token with a slash, which no token of a push contains, so that it never finds a request. */
 export function lookupOfRequest(urlToken: string, lookupKey: Uint8Array): Buffer {

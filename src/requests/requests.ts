@@ -35,7 +35,7 @@ export type AskedRequest = Pick<OwnRequest, 'urlToken' | 'message' | 'passphrase
 
 export type Requests = ReturnType<typeof createRequests>
 
-export type RequestsOptions = Omit<AnsweringOptions, 'find'> & {
+type RequestsOptions = Omit<AnsweringOptions, 'find'> & {
   store: Pick<Store, 'requests' | 'preferences' | 'damage'>
   /** Logs each change of an account's key, because its new holder reads later answers. */
   log: { info: (kept: { accountId: number; recipient: string | null }, message: string) => void }

@@ -5,7 +5,7 @@ import { isLoopback } from '../text/local-names.ts'
 import type { Parsed } from './parsers.ts'
 
 /** A claim of the provider, and the value that it must be or contain. */
-export type ClaimValue = { claim: string; value: string }
+type ClaimValue = { claim: string; value: string }
 
 /**
  * Parses the issuer without changing its spelling, because tokens name it so. Allows plain http on loopback

@@ -3,7 +3,7 @@
 import type { SecretRequest } from '../domain/requests.ts'
 
 /** The sealed texts of a request and the sealed proof of its passphrase; null for absent ones. */
-export type SealedRequest = {
+type SealedRequest = {
   urlToken: Uint8Array
   name: Uint8Array | null
   message: Uint8Array | null

@@ -41,10 +41,7 @@ export function causing<Row>(effect: Effect, plain: Statement<Row>): Statement<R
 }
 
 /** Makes the insert of one row return the id that the row got, in the column `id`. */
-export function returningId<Id extends string>(
-  id: Id,
-  plain: Statement<never>,
-): Statement<Record<Id, number>> {
+function returningId<Id extends string>(id: Id, plain: Statement<never>): Statement<Record<Id, number>> {
   return { ...plain, row: undefined as never, suffix: `RETURNING ${id}`, id }
 }
 

@@ -6,7 +6,7 @@ type Color = readonly [number, number, number]
 /** Colours as `#rrggbb`. */
 export type Shades = { accent: string; strong: string; ground: string; onAccent: string }
 
-export type BrandColors = { light: Shades; dark: Shades }
+type BrandColors = { light: Shades; dark: Shades }
 
 /** The least contrast between text and its background (WCAG 2.2, 1.4.3). */
 const MIN_CONTRAST = 4.5

@@ -5,7 +5,7 @@
 // block all other requests for 140 ms until it is compiled.
 
 /** `depth` counts nested objects and arrays; `members` the members and elements of all of them together. */
-export type JsonShape = { depth: number; members: number }
+type JsonShape = { depth: number; members: number }
 
 const MARK = /["[\]{},]/g
 const CLOSERS = ']}'

@@ -24,7 +24,7 @@ const EDGES = /^[\s.\p{Pd}\u2212]+|(?<![\s.])[\s.]+$/gu
 const STREAM = /:/g
 const REFUSED_BY_WINDOWS = /[<>"|?*]/g
 
-export type NamingOptions = { platform: string }
+type NamingOptions = { platform: string }
 
 /** Returns a name without folders, neither hidden nor reserved, of at most 255 bytes of UTF-8. */
 export function safeFilename(sent: string, { platform }: NamingOptions): string {

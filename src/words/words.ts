@@ -82,6 +82,9 @@ function createWords(language: Language) {
     return name
   }
 
+  /** Whether there is a text for a key that is put together while the program runs. */
+  const knows = (key: string): key is WordKey => Object.hasOwn(catalogue, key)
+
   /** Returns a text with all its plurals, for a script. */
   const forms = (key: WordKey): Text => catalogue[key]
 
@@ -130,6 +133,7 @@ function createWords(language: Language) {
     tag,
     direction,
     say,
+    knows,
     forms,
     moment,
     relative,

@@ -327,7 +327,7 @@ test('acts with passkeys leave lines, and one that may have been copied has its 
   const key = createAuthenticator()
   const ann = createBrowser(api)
   await ann.post('/sign-in', { email: ANN, password: PASSWORD })
-  const added = key.create(await askChallenge(ann, '?for=add'))
+  const added = key.create(await askChallenge(ann, { for: 'add' }))
   await ann.post('/account/passkeys', { name: 'needle', passkey: JSON.stringify(added) })
   const enter = async (lies: Lies) => {
     const browser = createBrowser(api)

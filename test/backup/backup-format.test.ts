@@ -11,7 +11,7 @@ import {
   writeBackup as writeManifested,
 } from '../../src/backup/archive.ts'
 import { type BackupCredentials, openBackup, type Seal, sealStream } from '../../src/backup/sealing.ts'
-import { piecesOf } from '../../src/backup/streams.ts'
+import { asyncPieces } from '../../src/backup/streams.ts'
 import { useLightScrypt } from '../support/light-scrypt.ts'
 import { needs } from '../support/needs.ts'
 import { type RawMember, rawMember, rawTar, sha256Hex } from '../support/tar.ts'
@@ -34,7 +34,7 @@ function describeMembers(bodies: Record<string, string>): BackupMember[] {
 function sources(bodies: Record<string, string> = BODIES): MemberSource[] {
   return describeMembers(bodies).map((member) => ({
     ...member,
-    read: () => piecesOf(Buffer.from(bodies[member.name] ?? '')),
+    read: () => asyncPieces(Buffer.from(bodies[member.name] ?? '')),
   }))
 }
 
@@ -50,7 +50,7 @@ async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
 function inPieces(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   const pieces: Uint8Array[] = []
   for (let at = 0; at < bytes.length; at += 30_011) pieces.push(bytes.subarray(at, at + 30_011))
-  return piecesOf(...pieces)
+  return asyncPieces(...pieces)
 }
 
 const NOTHING: BackupCredentials = {

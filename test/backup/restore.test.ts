@@ -221,7 +221,7 @@ test('a restored passkey signs in alone only once it was used beside the passwor
   const signIn = { email: ANN, password: 'correct horse battery' }
   await ann.post('/sign-in', signIn)
   const key = createAuthenticator()
-  const passkey = JSON.stringify(key.create(await askChallenge(ann, '?for=add')))
+  const passkey = JSON.stringify(key.create(await askChallenge(ann, { for: 'add' })))
   expect((await ann.post('/account/passkeys', { passkey })).status).toBe(200)
   await former.stop()
   writeFileSync(file, await backupOf(dataDir, {}))
@@ -229,7 +229,7 @@ test('a restored passkey signs in alone only once it was used beside the passwor
   const restored = await startInstance({ dataDir: target, clock, flags })
   const enter = async (pending = '') => {
     const browser = createBrowser(restored)
-    const call = await askChallenge(browser, pending && `?${new URLSearchParams({ pending })}`)
+    const call = await askChallenge(browser, pending ? { pending } : {})
     return (await browser.post('/sign-in/passkey', { pending, passkey: JSON.stringify(key.get(call)) }))
       .status
   }

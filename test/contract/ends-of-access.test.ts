@@ -76,14 +76,14 @@ async function giveAccess() {
 type Key = ReturnType<typeof createAuthenticator>
 
 /** Asks for a challenge; resolves to it, and to the cookie that binds it. */
-async function askChallenge(query = '', cookie = '') {
-  const { text, headers } = await people.get(`/sign-in/passkey/challenge${query}`, { headers: { cookie } })
+async function askChallenge(fields: Record<string, string> = {}, cookie = '') {
+  const { text, headers } = await people.post('/sign-in/passkey/challenge', fields, { headers: { cookie } })
   const [own = ''] = (headers.get('set-cookie') ?? '').split(';', 1)
   return { call: JSON.parse(text), cookie: [cookie, own].filter(Boolean).join('; ') }
 }
 
 async function addPasskey(of: Person, key: Key): Promise<void> {
-  const { call, cookie } = await askChallenge('?for=add', of.cookie)
+  const { call, cookie } = await askChallenge({ for: 'add' }, of.cookie)
   const passkey = JSON.stringify(key.create(call))
   expect((await of.post('/account/passkeys', { passkey }, { headers: { cookie } })).status).toBe(200)
 }

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type Api, startApi } from '../support/api.ts'
-import { elementsIn, valueIn } from '../support/page-facts.ts'
+import { elementsIn, textsIn, valueIn } from '../support/page-facts.ts'
 import { createPeople, type PageAnswer, type Person } from '../support/people.ts'
 import { startReceiver, type WebhookReceiver } from '../support/webhooks.ts'
 
@@ -87,6 +87,17 @@ test('administrators have webhooks for the whole server, hidden from others, who
   expect(JSON.parse(told?.body ?? '')).toMatchObject({ type: 'push.opened' })
   expect(told?.body).not.toContain('the name')
   expect(await textOf(root?.get('/admin'))).toContain('Webhooks for all accounts')
+})
+
+test('the administration page reports a failing webhook in the language of its reader', async () => {
+  await root?.post('/admin/webhooks', { url: receiver.url(), format: 'standard', 'push.opened': 'true' })
+  status = 500
+  await root?.post('/admin/webhooks/test', { id: '1' })
+  const said = textsIn(await textOf(root?.get('/admin?locale=de')), '#attention .notice p')
+  expect(said.slice(0, 2)).toEqual([
+    'Webhooks schlagen fehl. Ihre Nachrichten warten höchstens einen Tag.',
+    `${receiver.host}: Der empfangende Server hat mit einem Fehler geantwortet (500).`,
+  ])
 })
 
 test('without --webhook-hosts there is no tab, and the page names the flag', async () => {

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
-import { piecesOf } from '../../src/backup/streams.ts'
+import { asyncPieces } from '../../src/backup/streams.ts'
 import { verifyBackup } from '../../src/backup/verify.ts'
 import { DomainError } from '../../src/domain/errors.ts'
 import { START, startInstance } from '../support/instance.ts'
@@ -40,7 +40,7 @@ async function read(bytes: Uint8Array, identities: string[]): Promise<string | n
     passphrase: null,
     askPassphrase: async () => '',
   }
-  const wish = { file: 'b.tar', open: async () => piecesOf(bytes), keyFile: null, tempDir: temporary }
+  const wish = { file: 'b.tar', open: async () => asyncPieces(bytes), keyFile: null, tempDir: temporary }
   try {
     return JSON.stringify(
       await verifyBackup(wish, { now: () => START, credentials, onProgress: () => undefined }),

@@ -11,6 +11,7 @@ import { createLookAtHealth, fine, lookAtAll, wordOf } from '../../src/operating
 import { createMetrics } from '../../src/operating/metrics.ts'
 import type { DatabaseReport } from '../../src/store/database-contract.ts'
 import type { BucketReport } from '../../src/store/files-contract.ts'
+import { wordsOf } from '../../src/words/words.ts'
 
 const NOON = Date.UTC(2026, 0, 1, 12)
 const NAME = 'postgres://db.example:5432/boxes'
@@ -283,4 +284,9 @@ test('a failing mail server is a warning, not a problem', () => {
     state: 'warning',
     said: 'The mail server mail.example:465 has no TLS, or a certificate that does not verify: mail waits, for a day at most.',
   })
+})
+
+test('the administration page has a headline for every check', () => {
+  const { knows } = wordsOf('en')
+  expect(Object.keys(checksOf({})).filter((part) => !knows(`health_${part}`))).toEqual([])
 })

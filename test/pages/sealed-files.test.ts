@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 import { Encrypter } from 'age-encryption'
 import { newKey } from '../../src/age/keys.ts'
-import { openFile } from '../../src/age/sealing.ts'
+import { openFile, roomFor } from '../../src/age/sealing.ts'
 
 const SCRIPT = join(import.meta.dir, '../../src/pages/frame/browser/sealed/files.js')
 const { createFiles } = await import(SCRIPT)
@@ -42,7 +42,12 @@ async function open(bytes: number) {
   using server = Bun.serve({ port: 0, fetch: () => new Response(Buffer.from(sealed)) })
   const link = { href: server.url.href, dataset: { downloads: String(sealed.length) } }
   const rows = [{ querySelector: () => link }]
-  return await createFiles({ age: { openFile }, guest: null, identities: [key.identity], rows }).open()
+  return await createFiles({
+    age: { openFile, roomFor },
+    guest: null,
+    identities: [key.identity],
+    rows,
+  }).open()
 }
 
 test('a small file that holds much is refused above 256 MiB', async () => {

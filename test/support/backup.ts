@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type MemberName, readBackup } from '../../src/backup/archive.ts'
 import { type BackupReport, type BackupWish, backUp } from '../../src/backup/backup.ts'
 import { type BackupCredentials, openBackup } from '../../src/backup/sealing.ts'
-import { piecesOf } from '../../src/backup/streams.ts'
+import { asyncPieces } from '../../src/backup/streams.ts'
 import { listenAtSteps } from '../../src/store/durable-steps.ts'
 import { START } from './instance.ts'
 import type { Place } from './needles.ts'
@@ -52,7 +52,7 @@ export async function readMembers(
     passphrase,
     askPassphrase: () => Promise.reject(new Error('the backup is sealed')),
   }
-  const { seal, tar } = await openBackup(piecesOf(bytes), { file, credentials })
+  const { seal, tar } = await openBackup(asyncPieces(bytes), { file, credentials })
   const members: Partial<Record<MemberName, Buffer>> = {}
   const manifest = await readBackup(tar, {
     file,

@@ -102,11 +102,11 @@ export function createAuthenticator({
   return { made, create, get }
 }
 
-type Asking = { get: (path: string) => Promise<{ text: string }> }
+type Asking = { post: (path: string, fields: Record<string, string>) => Promise<{ text: string }> }
 
 /** Asks for a challenge, as the script of a page does. */
-export async function askChallenge(browser: Asking, query = '') {
-  return JSON.parse((await browser.get(`/sign-in/passkey/challenge${query}`)).text)
+export async function askChallenge(browser: Asking, fields: Record<string, string> = {}) {
+  return JSON.parse((await browser.post('/sign-in/passkey/challenge', fields)).text)
 }
 
 const hex = (digits: string) => Buffer.from(digits, 'hex')

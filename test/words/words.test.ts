@@ -35,7 +35,7 @@ const sources = [...new Glob('{http,api,pages,notices}/**/*.{ts,tsx}').scanSync(
 /** Keys that the code composes from a code, a name or a state. */
 const COMPOSED = new RegExp(
   [
-    '^(problem|error|job|event|kind|sort|unit|webhook_error)_',
+    '^(problem|error|job|event|kind|sort|unit|delivery_error|health)_',
     '^pushes_(received|waiting|opened|ending|unseen|lost|active|new|expired)$',
     '^appearance_(name|contact|notice)(_hint)?$',
     '^audit_(creation|creation_email_send|expire|lock|unlock|edit)$',

@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { messageOf } from '../../domain/system-errors.ts'
 import { findIn } from '../../install/installed.ts'
 import { systemOf } from '../../install/places.ts'
 import {
@@ -143,9 +144,8 @@ export async function restartService(scope: Scope, shell: Shell): Promise<boolea
   const here = hereFor(scope, shell)
   if (!here.isManaged) return false
   await take(systemOf(shell.os.platform).restartSteps(here), shell).catch((cause) => {
-    const reason = cause instanceof Error ? cause.message : String(cause)
     throw new CommandFailure(
-      `The service did not start again: ${reason} "oncebox upgrade --back" returns to the former program.`,
+      `The service did not start again: ${messageOf(cause)} "oncebox upgrade --back" returns to the former program.`,
     )
   })
   shell.print('The service was restarted.')

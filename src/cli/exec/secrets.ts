@@ -10,7 +10,7 @@ import { canBeVariable, openContent } from './content.ts'
 import type { PassphraseVariable, Source, Target } from './targets.ts'
 
 /** A link that one or more targets use, with its push. */
-export type CheckedLink = {
+type CheckedLink = {
   targets: Target[]
   passphrase: string | null
   client: ServerCall['client']

@@ -4,7 +4,7 @@
 import { version } from '../../../package.json'
 import type { Shell } from '../shell.ts'
 
-export type ToolDescription = {
+type ToolDescription = {
   name: string
   description: string
   inputSchema: object

@@ -5,7 +5,7 @@ import type { Shell } from '../shell.ts'
 import type { Recipe } from './configuration.ts'
 import { hideSecret } from './redaction.ts'
 
-export type RecipeEnd = { exit_code: number | null; timed_out: boolean; seconds: number; output?: string }
+type RecipeEnd = { exit_code: number | null; timed_out: boolean; seconds: number; output?: string }
 
 type Run = { recipe: Recipe; path: string; secret: Uint8Array; tokens: readonly string[]; shell: Shell }
 

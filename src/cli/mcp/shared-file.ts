@@ -15,7 +15,7 @@ const REFUSED =
 /** A folder as the configuration names it, and its real path. */
 export type SharedFolder = { given: string; real: string }
 
-export type OfferedFile = { file: UploadFile; close: () => Promise<void> }
+type OfferedFile = { file: UploadFile; close: () => Promise<void> }
 
 /** Throws CommandFailure for any other file. */
 export async function openSharedFile(path: string, folders: readonly SharedFolder[]): Promise<OfferedFile> {

@@ -21,7 +21,7 @@ import { MAX_HIDDEN_CHARACTERS, MIN_HIDDEN_CHARACTERS } from './redaction.ts'
 import { checkArguments, DESCRIPTIONS, type Given } from './schemas.ts'
 import { openSharedFile } from './shared-file.ts'
 
-export type ToolsOptions = {
+type ToolsOptions = {
   client: PushClient
   server: string
   isSignedIn: boolean

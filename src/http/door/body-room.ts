@@ -15,7 +15,7 @@ export const FREE_BYTES = 16 * 1024
 
 export type BodyRoom = ReturnType<typeof createBodyRoom>
 
-export type BodyRoomOptions = {
+type BodyRoomOptions = {
   /** The largest body in bytes. */
   maxBytes: number
   /** Returns the client that an address belongs to; null for one without a limit of its own. */

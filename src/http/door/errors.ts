@@ -54,11 +54,11 @@ export type HttpRefusal = {
 /** Answers with a page. */
 export type AnswerRefusal = (exchange: Exchange, refusal: HttpRefusal) => Promise<Response>
 
-export type LogFailure = (failure: { requestId: string; cause: unknown }) => void
+type LogFailure = (failure: { requestId: string; cause: unknown }) => void
 
 export type PresentError = (cause: unknown, exchange: Exchange) => Response | Promise<Response>
 
-export type PresentErrorOptions = {
+type PresentErrorOptions = {
   logFailure: LogFailure
   answerRefusal: AnswerRefusal
   /** Called with the code of every refusal; `failure` for an unexpected error. */

@@ -33,7 +33,7 @@ export function createStrictHostRules(url: string): HostRules {
   }
 }
 
-export type HostRulesOptions = {
+type HostRulesOptions = {
   baseUrl: string | null
   /** --host: the name or address to listen on. */
   host: string
@@ -148,10 +148,10 @@ export function answersAnyHost(path: string): boolean {
 export type Asker = Pick<Exchange, 'isFromProxy'> &
   Partial<Pick<Exchange, 'scheme' | 'clientAddress'>> & { request?: { headers: Headers } }
 
-export type RefusedAsker = Asker & { basePath: string; listensOnLoopback: boolean }
+type RefusedAsker = Asker & { basePath: string; listensOnLoopback: boolean }
 
 /** Makes the refusal of a host. Repeats what the client sent only if it is a plain name, address and port. */
-export function refuseHost(host: string | null, asker: RefusedAsker): DomainError {
+function refuseHost(host: string | null, asker: RefusedAsker): DomainError {
   const origin = host === null || nameOf(host) === null ? null : URL.parse(`${schemeOf(asker)}://${host}`)
   if (origin === null) return new DomainError('unknown_host', REFUSAL)
   const flags = [`--base-url ${origin.origin}${asker.basePath}`]

@@ -65,7 +65,7 @@ function unknownName(host: string, cause: unknown): DomainError {
 export type Listener = ReturnType<typeof listen>
 
 /** A private key and its certificate with the chain, both in PEM. */
-export type PemKeyPair = { certificate: string; key: string }
+type PemKeyPair = { certificate: string; key: string }
 
 export type ListenOptions = {
   handle: Handle

@@ -26,7 +26,7 @@ const POLL_MS = 20
 export type Gate = ReturnType<typeof createGate>
 
 /** `isLeaving`: whether the server is about to stop, so that each answer ends its connection. */
-export function createGate(isLeaving: () => boolean) {
+function createGate(isLeaving: () => boolean) {
   /** Resolves when the socket has closed; null while the gate is open. */
   let closed: Promise<void> | null = null
 

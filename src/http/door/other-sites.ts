@@ -8,13 +8,13 @@ import type { Exchange } from './exchange.ts'
 import type { HostRules } from './host.ts'
 import { isJsonPath } from './paths.ts'
 
-export type OtherSitesOptions = {
+type OtherSitesOptions = {
   isOwnOrigin: HostRules['isOwnOrigin']
   isListed: Cors['isListed']
 }
 
 /** Returns null to admit the request. Listed origins may use the API, never the pages. */
-export type RefusalOfSite = (exchange: Exchange) => DomainError | null
+type RefusalOfSite = (exchange: Exchange) => DomainError | null
 
 export function createRefusalOfSite({ isOwnOrigin, isListed }: OtherSitesOptions): RefusalOfSite {
   return (exchange) => {

@@ -19,7 +19,7 @@ const OPEN_PATHS: readonly string[] = [
   FILES.ready.path,
 ]
 
-export type PlainHttpOptions = {
+type PlainHttpOptions = {
   answerRoute: AnswerRoute
   /** The host of --base-url; null without it, and redirects keep the host that the client asked for. */
   baseUrl: string | null

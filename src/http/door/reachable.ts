@@ -20,11 +20,9 @@ export type ServerUrls = {
   elsewhere: string[]
 }
 
-type BoundSockets = Pick<Listener, 'addresses' | 'port'> & { scheme: 'http' | 'https' }
-
 /** `host`: the setting. A URL says `localhost` only if this process listens on both loopback addresses. */
 export function urlsOf(
-  { addresses, port, scheme }: BoundSockets,
+  { addresses, port, scheme }: Pick<Listener, 'addresses' | 'port'> & { scheme: 'http' | 'https' },
   { host, listAddresses }: { host: string; listAddresses: Network['listAddresses'] },
 ): ServerUrls {
   // The proxy in front of a Unix socket decides its public name.

@@ -2,7 +2,7 @@
 
 import { Elysia } from 'elysia'
 import { DomainError, notFound } from '../../domain/errors.ts'
-import type { Endpoint, Method } from '../urls.ts'
+import { type Endpoint, type Method, routeKey } from '../urls.ts'
 import type { PresentError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { pathOf, routedPath } from './paths.ts'
@@ -24,7 +24,7 @@ export type Route = Handlers & { url: Endpoint }
  * One controller per URL of a map. A URL without one, or whose controller does not enforce its guard, does
  * not compile. Null leaves the URL out on this server.
  */
-export type Controllers<Urls> = { [Name in keyof Urls]: ((url: Urls[Name]) => Handlers) | null }
+type Controllers<Urls> = { [Name in keyof Urls]: ((url: Urls[Name]) => Handlers) | null }
 
 /** Returns a controller for URLs without a guard. */
 export function open(answer: Handlers['answer']) {
@@ -43,7 +43,7 @@ export function routesOf<Urls extends Record<keyof Urls, Endpoint>>(
   return (Object.keys(urls) as (keyof Urls)[]).flatMap(routeOf)
 }
 
-export type RouterOptions = {
+type RouterOptions = {
   routes: readonly Route[]
   /** The only URLs that exist here. All else is 404, wrong methods too. Without it, all routes exist. */
   only?: readonly Endpoint[] | undefined
@@ -55,7 +55,7 @@ export type AnswerRoute = (exchange: Exchange) => Answer
 
 /** Makes a router that serves HEAD beside GET, and answers 405 for methods that a known path lacks. */
 export function createRouter({ routes, only, presentError }: RouterOptions): AnswerRoute {
-  const known = only && new Set(only.map(nameOf))
+  const known = only && new Set(only.map(routeKey))
   // Elysia hands its handlers only the request, so its exchange is looked up here.
   const exchanges = new WeakMap<Request, Exchange>()
 
@@ -78,7 +78,7 @@ export function createRouter({ routes, only, presentError }: RouterOptions): Ans
       const exchange = exchangeOf(request)
       const route = methods.get(request.method)
       // Hidden routes stay in the table, or a known pattern would match their paths: /f/new is no older link.
-      if (known !== undefined && !(route && known.has(nameOf(route.url)))) throw notFound()
+      if (known !== undefined && !(route && known.has(routeKey(route.url)))) throw notFound()
       exchange.route = path
       if (route === undefined) throw wrongMethod(methods)
       const { answer, head = answer } = route
@@ -95,8 +95,6 @@ export function createRouter({ routes, only, presentError }: RouterOptions): Ans
     return app.fetch(request)
   }
 }
-
-const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`
 
 /**
  * Returns a request with the canonical path, and GET for HEAD: Elysia's own HEAD reads the whole body to

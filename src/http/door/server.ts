@@ -26,10 +26,7 @@ export type LogRequest = (line: {
 }) => void
 
 /** Calls `answer` and returns its response, which it may inspect. */
-export type Observe = (
-  exchange: Exchange,
-  answer: (exchange: Exchange) => Promise<Response>,
-) => Promise<Response>
+type Observe = (exchange: Exchange, answer: (exchange: Exchange) => Promise<Response>) => Promise<Response>
 
 export type FrontDoorOptions = {
   answerRoute: AnswerRoute

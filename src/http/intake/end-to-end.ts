@@ -7,8 +7,6 @@ import { type BodyMember, boolean, createFields, type Fields, refined, text } fr
 
 type EndToEndValues = { end_to_end: boolean; key_check: string; recipients_only: boolean }
 
-export type EndToEndFields = Fields<EndToEndValues & { payload: string; kind: string }>
-
 /** The members of a new push; the reference shows them. */
 export function createEndToEndTable({ endToEnd }: Pick<PushLimits, 'endToEnd'>) {
   return {
@@ -56,12 +54,10 @@ export function createEndToEndNote(limits: Pick<PushLimits, 'endToEnd'>) {
     name.endsWith('[end_to_end]') ? createFields(table, { end_to_end: value }).read('end_to_end') : null
 }
 
-type EndToEndPush = { kind: PushKind; payload: string; limits: Pick<PushLimits, 'endToEnd'> }
-
 /** Reads the members, and notes the problems of an end-to-end push that age cannot open. */
 export function readEndToEnd(
-  fields: EndToEndFields,
-  { kind, payload, limits }: EndToEndPush,
+  fields: Fields<EndToEndValues & { payload: string; kind: string }>,
+  { kind, payload, limits }: { kind: PushKind; payload: string; limits: Pick<PushLimits, 'endToEnd'> },
 ): Pick<NewPush, 'encryptedBy' | 'keyCheck'> {
   const isSealed = readIsSealed(fields, limits)
   const keyCheck = fields.read('key_check')

@@ -52,7 +52,7 @@ export function isGiven(value: unknown): boolean {
 export { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
 /** Notes a problem of a value, and returns null in place of the value. */
-export type Blame = (problem: Problem) => null
+type Blame = (problem: Problem) => null
 
 export type BodyMember<Value> = {
   schema: TSchema
@@ -97,10 +97,8 @@ function limitedText(options: StringOptions, { isLonger, code }: Measure): BodyM
 /** The longest text that is read as a number or a boolean, with blanks around it. */
 const MAX_WORD = 100
 
-type RangeOptions = IntegerOptions & { minimum: number; maximum: number }
-
 /** An integer, or its digits in a string: `"7"` is 7. Refuses a value out of range, never clamps it. */
-export function integer(options: RangeOptions): BodyMember<number> {
+export function integer(options: IntegerOptions & { minimum: number; maximum: number }): BodyMember<number> {
   const { minimum: min, maximum: max } = options
   const read = (value: unknown, blame: Blame) => {
     const isText = typeof value === 'string' && value.length <= MAX_WORD && /^\s*[+-]?\d+\s*$/.test(value)

@@ -14,7 +14,7 @@ import { decodeUtf8 } from './utf8.ts'
 
 export type FilePart = { filename: string; contentType: string; content: AsyncIterable<Uint8Array> }
 
-export type MultipartOptions = {
+type MultipartOptions = {
   contentType: string
   /** Maximum bytes of all text parts together. */
   maxTextBytes: number

@@ -27,7 +27,7 @@ export function createEditTable(limits: PushLimits) {
   }
 }
 
-export type ReadEditOptions = {
+type ReadEditOptions = {
   limits: PushLimits
   body: BodyLimits
   /** All members of a push in any answer. */

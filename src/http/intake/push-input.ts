@@ -83,9 +83,9 @@ export function createPushTable(limits: PushLimits) {
   }
 }
 
-export const MAIL_MEMBERS = ['notify_emails_to', 'notify_emails_to_locale'] as const
+const MAIL_MEMBERS = ['notify_emails_to', 'notify_emails_to_locale'] as const
 
-export type MailFields = Fields<{ notify_emails_to: readonly string[]; notify_emails_to_locale: Language }>
+type MailFields = Fields<{ notify_emails_to: readonly string[]; notify_emails_to_locale: Language }>
 
 /** The recipients of the link and the language of the mail. */
 export function createMailTable({ mail }: Pick<PushLimits, 'mail'>) {
@@ -138,7 +138,7 @@ export type NewPushOptions = {
   problems?: Problems
 }
 
-export type ParsedPush = { push: NewPush; files: JsonFile[] }
+type ParsedPush = { push: NewPush; files: JsonFile[] }
 
 export function createParsePush(limits: PushLimits) {
   const table = createPushTable(limits)

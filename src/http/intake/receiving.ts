@@ -15,7 +15,7 @@ import { type PushBodyOptions, readPushFields } from './push-body.ts'
 import { createParsePush, createPushTable, type NewPushOptions, requireFilesAllowed } from './push-input.ts'
 
 /** Stores the files of one request. */
-export type FileSink = {
+type FileSink = {
   add(file: FilePart): Promise<void>
   /** Compares further files with those of an earlier request instead of storing them. */
   compareOnly(): void
@@ -109,15 +109,13 @@ function asSent(wire: Wire): RevisedPush {
 }
 
 /** Takes an answer. requests/answering.ts says what each function throws. */
-export type AnswerSink = {
+type AnswerSink = {
   request: { acceptsText: boolean; acceptsFiles: boolean; recipient: string | null }
   upload: FileSink
   admit(passphrase: string | null): Promise<void>
   addFile(file: FilePart, passphrase: string | null): Promise<void>
-  complete(answer: IncomingAnswer): Promise<void>
+  complete(answer: { payload: string; isEndToEnd: boolean }): Promise<void>
 }
-
-export type IncomingAnswer = { payload: string; isEndToEnd: boolean }
 
 /** The members of an answer; the reference shows them. */
 export function createAnswerTable(limits: PushLimits) {
@@ -125,7 +123,7 @@ export function createAnswerTable(limits: PushLimits) {
   return { payload, files, passphrase, end_to_end }
 }
 
-export type AnswerSubmission = {
+type AnswerSubmission = {
   exchange: Exchange
   sink: AnswerSink
   /** The passphrase, if it is not in the body. */

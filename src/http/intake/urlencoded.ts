@@ -6,7 +6,7 @@ import { MAX_FIELD_NAME, MAX_FIELDS } from './members.ts'
 import { decodeUtf8 } from './utf8.ts'
 
 /** Where the fields were sent, for refusals. */
-export type FieldSource = 'form' | 'query'
+type FieldSource = 'form' | 'query'
 
 type Field = [name: string, value: string]
 

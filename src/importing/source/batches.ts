@@ -9,10 +9,10 @@ import { readBlob, readEntry } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 /** `bytes` estimates the memory of its rows. */
-export type Batch = { ids: number[]; bytes: number }
+type Batch = { ids: number[]; bytes: number }
 
 /** A push with its entries, by time, and its files, by creation. */
-export type PushWithBelongings = { row: Row; entries: EntryToImport[]; files: FileToImport[] }
+type PushWithBelongings = { row: Row; entries: EntryToImport[]; files: FileToImport[] }
 
 const MOST_PUSHES = 200
 const MOST_BYTES = 4 * 1024 * 1024

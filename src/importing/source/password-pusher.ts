@@ -7,7 +7,7 @@ import { readAccount, readPush } from './rows.ts'
 import { createUnseal, PUBLISHED_KEY } from './sealed-columns.ts'
 import { requireTables } from './tables.ts'
 
-export type PasswordPusherOptions = {
+type PasswordPusherOptions = {
   /** The database, which is closed with the source. */
   database: ForeignDatabase
   /** The folder of the files; null when none was named. */

@@ -22,7 +22,7 @@ const AUDIT_KINDS: Record<number, AuditKind> = {
   8: 'creation_email_send',
 }
 
-export type PushParts = { row: Row; entries: EntryToImport[]; files: FileToImport[]; unseal: Unseal }
+type PushParts = { row: Row; entries: EntryToImport[]; files: FileToImport[]; unseal: Unseal }
 
 export function readPush({ row, entries, files, unseal }: PushParts): IncomingPush | Unreadable {
   const id = Number(row.id)

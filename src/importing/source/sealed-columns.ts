@@ -9,7 +9,7 @@ export const PUBLISHED_KEY = '749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f
 
 const KEY = /^[0-9a-f]{64}$/i
 
-export type SealedColumn = { table: string; column: string }
+type SealedColumn = { table: string; column: string }
 
 export type Unseal = (place: SealedColumn, sealed: unknown) => Unsealed
 

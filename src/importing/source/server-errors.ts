@@ -9,10 +9,10 @@ export function explainServer(address: DatabaseAddress, cause: unknown): unknown
   const code = codeOf(cause)
   if (!(cause instanceof Error) || cause instanceof DomainError || code === '') return cause
   const state = 'errno' in cause ? String(cause.errno) : ''
-  const signs = Object.entries(WORDS).map(([sign, words]) => ({ sign: new RegExp(sign), words }))
-  const found = signs.find(({ sign }) => sign.test(state) || sign.test(code))
+  const [, found] =
+    Object.entries(WORDS).find(([sign]) => [state, code].some((text) => text.match(sign))) ?? []
   const said = cause.message.replace(/\.?$/, '.')
-  const words = fill(found?.words ?? NOT_UNDERSTOOD, address)
+  const words = fill(found ?? NOT_UNDERSTOOD, address)
   return conflict(`${presentDatabaseAddress(address)}: ${words} (${said}) Nothing was imported.`)
 }
 

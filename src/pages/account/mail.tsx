@@ -1,12 +1,13 @@
-// Mail to an account on its page of notices: how many messages wait, and a test message.
+// Mail to an account on its page of notices: how many messages wait, a test message, and why deliveries fail.
 
 import type { AccountPreferences } from '../../accounts/preferences.ts'
 import type { Account } from '../../domain/account.ts'
 import type { Visit } from '../../domain/audit.ts'
 import { ADMIN_EVENT_TYPES, EVENT_TYPES } from '../../domain/events.ts'
 import type { Language } from '../../domain/language.ts'
-import { type DeliveryError, EXPLAINED } from '../../domain/outbox.ts'
+import { type DeliveryError, type DeliveryFailure, errorOf, statusOf } from '../../domain/outbox.ts'
 import { PAGES } from '../../http/urls.ts'
+import type { Words } from '../../words/words.ts'
 import type { Member } from '../frame/guest.ts'
 import { Facts } from '../frame/lists.tsx'
 import { Notice } from '../frame/parts.tsx'
@@ -36,19 +37,29 @@ export const offered = ({ isAdmin }: Account) =>
 export function MailOutcome({ guest: { query, words, account } }: { guest: Member }) {
   const outcome = query.get('mail')
   if (outcome === 'sent') return <Notice kind="good">{words.say('mail_test_sent')}</Notice>
-  const explained = Object.entries(EXPLAINED).find(([error]) => error === outcome)?.[1]
-  if (explained === undefined) return null
+  const error = NAMED_ERRORS.find((name) => name === outcome)
+  if (error === undefined) return null
   return (
     <Notice kind="bad">
       <p>{words.say('mail_test_failed')}</p>
-      {/* For administrators only, and in English like all results of checks. */}
-      {account.isAdmin && (
-        <p lang="en" dir="ltr">
-          The mail server {explained}.
-        </p>
-      )}
+      {account.isAdmin && <p>{explainDelivery(error, words)}</p>}
     </Notice>
   )
+}
+
+/** Errors with a text of their own. */
+const NAMED_ERRORS = [
+  ...(['not_allowed', 'address_not_allowed', 'name_not_found', 'unreachable', 'tls_failed'] as const),
+  ...(['timed_out', 'bad_answer', 'redirected', 'refused', 'receiver_failed'] as const),
+  'login_refused',
+] satisfies DeliveryError[]
+
+/** Says why a mail server or the host of a webhook failed, with its HTTP status. */
+export function explainDelivery(failure: DeliveryFailure, { say }: Words): string {
+  const error = errorOf(failure)
+  const text = say(`delivery_error_${NAMED_ERRORS.find((named) => named === error) ?? 'other'}`)
+  const status = statusOf(failure)
+  return status === null ? text : text.replace(/[.。]?$/, (end) => ` (${status})${end}`)
 }
 
 type MessagesProps = { guest: Member; of: readonly (MessageCounts | undefined)[] }

@@ -80,10 +80,8 @@ function usesOf({ href, say }: Member, shown: MessageUse) {
   }))
 }
 
-type TemplateProps = { guest: Member; field: ReturnType<FieldOf>; use: MessageUse }
-
 /** A script shows the buttons, which insert a placeholder at the caret. */
-function TemplateForm({ guest, field, use }: TemplateProps) {
+function TemplateForm({ guest, field, use }: { guest: Member; field: ReturnType<FieldOf>; use: MessageUse }) {
   const { say } = guest
   // Every other part is a placeholder in braces.
   const hint = say(use === 'ask' ? 'message_places_ask' : 'message_places').split(/(\{[a-z]+\})/)

@@ -3,11 +3,9 @@
 
 import { nullIfMissing } from '../../domain/errors.ts'
 import { isMailAddress } from '../../domain/mail-address.ts'
-import { type DeliveryError, type DeliveryFailure, errorOf, statusOf } from '../../domain/outbox.ts'
 import { createParseWebhook } from '../../http/intake/webhook-input.ts'
 import { PAGES } from '../../http/urls.ts'
 import type { ListedWebhook, Webhooks } from '../../notices/webhooks.ts'
-import type { Words } from '../../words/words.ts'
 import { type Form, problemsIn, type RefusedForm } from '../frame/form.ts'
 import { leadTo, type Member } from '../frame/guest.ts'
 import { Row, Table } from '../frame/lists.tsx'
@@ -15,7 +13,7 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { Card, Moment, Notice, ShownOnce, withFlag } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 import { AccountTabs } from './account-tabs.tsx'
-import { MailOutcome, type MailPageOptions, Messages, offered, TestButton } from './mail.tsx'
+import { explainDelivery, MailOutcome, type MailPageOptions, Messages, offered, TestButton } from './mail.tsx'
 import { FORMAT_NAMES, NewWebhook } from './new-webhook.tsx'
 
 export type NoticePageOptions = { answer: AnswerGuest; webhooks: Webhooks } & MailPageOptions
@@ -200,28 +198,14 @@ function Wishes({ guest, scope, wishes, webhooks }: WishesProps) {
   )
 }
 
-/** Errors with a text of their own. */
-const NAMED_ERRORS = [
-  ...(['not_allowed', 'address_not_allowed', 'name_not_found', 'unreachable', 'tls_failed'] as const),
-  ...(['timed_out', 'bad_answer', 'redirected', 'refused', 'receiver_failed'] as const),
-] satisfies DeliveryError[]
-
-/** Says what went wrong, with the HTTP status of the receiver. */
-function explain(failure: DeliveryFailure, { say }: Words): string {
-  const error = errorOf(failure)
-  const text = say(`webhook_error_${NAMED_ERRORS.find((named) => named === error) ?? 'other'}`)
-  const status = statusOf(failure)
-  return status === null ? text : text.replace(/[.。]?$/, (end) => ` (${status})${end}`)
-}
-
 function Outcome({ guest: { words }, of }: { guest: Member; of: ListedWebhook }) {
   if (of.lastError === null) return <Notice kind="good">{words.say('webhook_delivered')}</Notice>
-  return <Notice kind="bad">{`${words.say('webhook_not_delivered')} ${explain(of.lastError, words)}`}</Notice>
+  return (
+    <Notice kind="bad">{`${words.say('webhook_not_delivered')} ${explainDelivery(of.lastError, words)}`}</Notice>
+  )
 }
 
-type ListProps = { guest: Member; scope: Scope; webhooks: ListedWebhook[] }
-
-function WebhookList({ guest, scope, webhooks }: ListProps) {
+function WebhookList({ guest, scope, webhooks }: { guest: Member; scope: Scope; webhooks: ListedWebhook[] }) {
   const { words, say } = guest
   return (
     <ul class="rows">
@@ -252,7 +236,7 @@ function WebhookList({ guest, scope, webhooks }: ListProps) {
           </p>
           {lastError !== null && (
             <p class="problem">
-              {explain(lastError, words)}{' '}
+              {explainDelivery(lastError, words)}{' '}
               {lastFailure !== null && (
                 <span class="hint">
                   <Moment at={lastFailure} words={words} />

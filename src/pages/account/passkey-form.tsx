@@ -9,8 +9,8 @@ import { Row } from '../frame/lists.tsx'
 import { Card, Chip, Moment, withFlag } from '../frame/parts.tsx'
 import { ButtonForm, PostForm, Submit } from '../frame/post-form.tsx'
 
-/** The query of the request for a challenge. */
-export type ChallengeQuery = { for?: 'confirm' | 'add'; pending?: string }
+/** The fields of the request for a challenge. */
+export type ChallengeFields = { for?: 'confirm' | 'add'; pending?: string }
 
 type PasskeyFormProps = {
   guest: Guest
@@ -18,7 +18,7 @@ type PasskeyFormProps = {
   action: string
   hidden?: Readonly<Record<string, string | number>>
   /** The use of the challenge; absent for a sign-in without a password. */
-  challenge?: ChallengeQuery
+  challenge?: ChallengeFields
   label: string
   /** The name of the field with the signature. */
   name?: string
@@ -32,11 +32,9 @@ type PasskeyFormProps = {
  */
 export function PasskeyForm({ guest, party, challenge = {}, label, ...form }: PasskeyFormProps) {
   const { name = 'passkey', look = 'quiet' } = form
-  const query = new URLSearchParams(challenge)
-  const path = `${PAGES.startPasskey.href()}${query.size === 0 ? '' : `?${query}`}`
   const attributes = {
-    ...{ hidden: true, 'data-passkey': guest.href(path), 'data-origin': party.origin },
-    'data-failed': guest.say('passkey_failed'),
+    ...{ hidden: true, 'data-passkey': guest.href(PAGES.startPasskey.href()), 'data-origin': party.origin },
+    ...{ 'data-challenge': `${new URLSearchParams(challenge)}`, 'data-failed': guest.say('passkey_failed') },
   }
   return (
     <PostForm guest={guest} action={form.action} hidden={form.hidden ?? {}} attributes={attributes}>

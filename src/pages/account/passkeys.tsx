@@ -34,18 +34,18 @@ export function createPasskeySignIn({ passkeys, onRefused, ...options }: Passkey
   const { sessions, show, enter, askCode } = options
 
   /** Answers the script of a page. Sets the cookie that binds the challenge to this browser. */
-  async function start(guest: Guest): Promise<Response> {
-    const begun = await passkeys.start(purposeOf(guest))
+  async function start(guest: Guest, form: Form): Promise<Response> {
+    const begun = await passkeys.start(purposeOf(guest, form))
     if (begun === null) return answerJson(409, { error: 'no-passkey' })
     return answerJson(200, begun.call, {
       'set-cookie': cookieOf(guest, { name: 'passkey', value: begun.cookie }),
     })
   }
 
-  function purposeOf({ query, session, brand }: Guest): Parameters<Passkeys['start']>[0] {
-    const [purpose, pending] = [query.get('for'), query.get('pending')]
-    if (pending !== null) return { kind: 'second_factor', pending }
-    if (session === null || purpose === null) return { kind: 'sign_in' }
+  function purposeOf({ session, brand }: Guest, form: Form): Parameters<Passkeys['start']>[0] {
+    const [purpose, pending] = [form.text('for'), form.text('pending')]
+    if (pending !== '') return { kind: 'second_factor', pending }
+    if (session === null || purpose === '') return { kind: 'sign_in' }
     return purpose === 'add' ? { kind: 'add', session, serverName: brand.name } : { kind: 'confirm', session }
   }
 

@@ -229,32 +229,27 @@ export function createAdminPages(options: AdminPageOptions) {
   }
 }
 
-const PARTS = [
-  ...([
-    ['people', 'admin_people'],
-    ['invite', 'admin_invite'],
-    ['authority', 'authority_title'],
-  ] as const),
-  ...([
-    ['health', 'admin_health'],
-    ['nodes', 'admin_nodes'],
-    ['backups', 'backups_title'],
-  ] as const),
-  ...([
-    ['mail', 'mail_title'],
-    ['webhooks', 'webhooks_title'],
-    ['appearance', 'appearance_title'],
-  ] as const),
-  ['settings', 'admin_settings'],
-] as const
+/** The headings, by the ids of their parts. */
+const PARTS = {
+  people: 'admin_people',
+  invite: 'admin_invite',
+  authority: 'authority_title',
+  health: 'admin_health',
+  nodes: 'admin_nodes',
+  backups: 'backups_title',
+  mail: 'mail_title',
+  webhooks: 'webhooks_title',
+  appearance: 'appearance_title',
+  settings: 'admin_settings',
+} as const
 
 /** `absent`: parts that this server does not have. */
 function Index({ guest: { say }, absent }: { guest: Member; absent: (string | false)[] }) {
   return (
     <Contents label={say('contents')}>
-      {PARTS.filter(([id]) => !absent.includes(id)).map(([id, title]) => (
-        <a href={`#${id}`}>{say(title)}</a>
-      ))}
+      {Object.entries(PARTS).map(
+        ([id, title]) => !absent.includes(id) && <a href={`#${id}`}>{say(title)}</a>,
+      )}
     </Contents>
   )
 }

@@ -7,6 +7,7 @@ import { type Finding, wordOf } from '../../operating/health.ts'
 import type { JobStatus } from '../../operating/jobs.ts'
 import type { DatabaseStatus, ServingNode, Status } from '../../operating/status.ts'
 import type { Words } from '../../words/words.ts'
+import { explainDelivery } from '../account/mail.tsx'
 import { leadTo, type Member } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Facts, Table } from '../frame/lists.tsx'
@@ -47,10 +48,17 @@ export function Attention(props: AttentionProps) {
       )}
       {warnings.map((finding) => (
         <Notice kind={finding.state === 'problem' ? 'bad' : 'low'}>
-          {/* Health checks report in English everywhere. */}
-          <p lang="en" dir="ltr">
-            <strong>{finding.part}</strong>: {markFlags(wordOf(finding))}
+          <p>
+            <strong>{headlineOf(finding, words)}</strong>
           </p>
+          {finding.failing?.map(({ host, error }) => (
+            <p>{say('labelled', { label: host, text: explainDelivery(error, words) })}</p>
+          )) ?? (
+            // The exact words of the log.
+            <p lang="en" dir="ltr">
+              {markFlags(wordOf(finding))}
+            </p>
+          )}
         </Notice>
       ))}
       {failing > 0 && (
@@ -70,14 +78,17 @@ export function Attention(props: AttentionProps) {
   )
 }
 
+function headlineOf({ part }: Finding, { knows, say }: Words): string {
+  const key = `health_${part}`
+  return knows(key) ? say(key) : part
+}
+
 /** Sets each flag in a text as one, so that no line ends within it. */
 function markFlags(text: string): Children {
   return text.split(/(--[a-z]+(?:-[a-z]+)*)/).map((part, at) => (at % 2 === 1 ? <Flag>{part}</Flag> : part))
 }
 
-type AdviceProps = { kind: NoticeKind; text: string; to: string; words: Words }
-
-function Advice({ kind, text, to, words }: AdviceProps) {
+function Advice({ kind, text, to, words }: { kind: NoticeKind; text: string; to: string; words: Words }) {
   return (
     <Notice kind={kind}>
       <p>

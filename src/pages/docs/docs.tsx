@@ -10,7 +10,7 @@ import type { AnswerGuest } from '../frame/page.tsx'
 import { type ApiDocument, curlLine, type DocumentedEndpoint, listEndpoints } from './document.ts'
 import { OperationView, Prose, Refusals, SchemaView } from './operation-view.tsx'
 
-export type DocsOptions = {
+type DocsOptions = {
   answer: AnswerGuest
   getGuest: GetGuest
   reference: () => Promise<object>

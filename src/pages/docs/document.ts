@@ -18,7 +18,7 @@ export type Schema = {
   items?: Schema
 }
 
-export type DocumentedParameter = {
+type DocumentedParameter = {
   name: string
   in: string
   required?: boolean

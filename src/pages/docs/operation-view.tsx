@@ -141,12 +141,12 @@ export function SchemaView({ name, schema }: { name: string; schema: Schema }) {
   )
 }
 
-export function schemaId(name: string): string {
+function schemaId(name: string): string {
   return `schema-${name}`
 }
 
 /** A type name, with a link if the schema is named. */
-export function TypeName({ schema }: { schema: Schema }) {
+function TypeName({ schema }: { schema: Schema }) {
   const name = nameOf(schema)
   if (name !== null) return <a href={`#${schemaId(name)}`}>{name}</a>
   if (schema.type === 'array') {

@@ -52,7 +52,7 @@ const NO_SCRIPT: Asset = {
 
 export type Assets = ReturnType<typeof createAssets>
 
-export type AssetsOptions = {
+type AssetsOptions = {
   /** The path of --base-url. */
   basePath: string
   /** The operator's colour, as `#rrggbb`, and logo. */

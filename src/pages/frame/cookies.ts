@@ -23,7 +23,7 @@ type CookieName = keyof typeof LIFETIMES
  */
 const HOST_PREFIX = '__Host-'
 
-export type CookiePlace = { exchange: Exchange; basePath: string }
+type CookiePlace = { exchange: Exchange; basePath: string }
 
 /** Returns a name that includes the base path, so that two servers on one host do not share cookies. */
 function plainName(name: CookieName, { basePath }: CookiePlace): string {

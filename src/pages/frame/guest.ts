@@ -68,9 +68,9 @@ export type Guest = {
 export type Member = Guest & { session: CurrentSession; account: Account }
 
 /** The request header of the script that polls the list while the page is idle. */
-export const LOOK_HEADER = 'oncebox-look'
+const LOOK_HEADER = 'oncebox-look'
 
-export type GuestOptions = {
+type GuestOptions = {
   findSession: Sessions['findSession']
   countUnseen: Pushes['countUnseen']
   basePath: string

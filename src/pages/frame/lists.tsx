@@ -118,7 +118,7 @@ export function ExportLinks({ guest, csv, json }: { guest: Guest; csv: string; j
   )
 }
 
-export type PageLinksProps = {
+type PageLinksProps = {
   guest: Guest
   pageNumber: number
   hasNext: boolean

@@ -7,7 +7,7 @@ import type { Assets } from './assets.ts'
 
 export const SHARED = { title: 'title', text: 'text', url: 'url', files: 'files' } as const
 
-export type ManifestOptions = {
+type ManifestOptions = {
   assets: Assets
   basePath: string
   readName: () => string

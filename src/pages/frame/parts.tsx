@@ -182,7 +182,7 @@ export function Clock({ at, words }: { at: number; words: Words }) {
   )
 }
 
-export type Tone = 'good' | 'waiting' | 'low' | 'gone' | 'bad'
+type Tone = 'good' | 'waiting' | 'low' | 'gone' | 'bad'
 
 /** A state in words. */
 export type StateText = { tone: Tone; icon: IconName; text: Children }
@@ -204,7 +204,7 @@ export function nameForOwner({ push, urlToken, name }: LabelledPush, { say }: Wo
 
 type TimeContext = { words: Words; now: number }
 
-export function Relative({ at, words, now }: TimeContext & { at: number }) {
+function Relative({ at, words, now }: TimeContext & { at: number }) {
   return (
     <time datetime={formatTime(at)} data-relative>
       {words.relative(at, now)}

@@ -17,7 +17,7 @@ export type Elsewhere = {
 /** Returns null if links work on other machines. */
 export type FindElsewhere = (exchange: Exchange) => Elsewhere | null
 
-export type FindElsewhereOptions = {
+type FindElsewhereOptions = {
   baseUrl: string | null
   /** The addresses that the server listens on. */
   addresses: readonly string[]

@@ -3,9 +3,19 @@
 import { isEndToEnd, type Push } from '../../domain/push.ts'
 import type { WordKey, Words } from '../../words/words.ts'
 import type { Children } from './html.ts'
+import { Flag, fillIn, Notice } from './parts.tsx'
 
 /** The URLs of scripts that are loaded on demand. `age` encrypts and decrypts. */
 export type SealingScripts = Record<'age' | 'seal' | 'unseal' | 'identity' | 'qrPicture', string>
+
+/** Says that the server accepts only what a script or the command encrypts. */
+export function SealedRequired({ words: { say }, command }: { words: Words; command: string }) {
+  return (
+    <Notice kind="low">
+      <p>{fillIn(say('sealed_required'), 'command', <Flag>{command}</Flag>)}</p>
+    </Notice>
+  )
+}
 
 type NeedsScriptProps = {
   words: Words
@@ -15,7 +25,7 @@ type NeedsScriptProps = {
    * tag would end both.
    */
   otherwise: Children
-  attributes: Readonly<Record<string, string>>
+  attributes?: Readonly<Record<string, string>>
   children: Children
 }
 

@@ -2,7 +2,7 @@
 // https://github.com/zxing/zxing/wiki/Barcode-Contents#wi-fi-network-config-android-ios-11
 
 export const WIFI_TYPES = ['WPA', 'WEP', 'nopass'] as const
-export type WifiType = (typeof WIFI_TYPES)[number]
+type WifiType = (typeof WIFI_TYPES)[number]
 
 /** The names of the standards, the same in every language. An open network has none. */
 export const WIFI_STANDARDS: Partial<Record<WifiType, string>> = { WPA: 'WPA / WPA2 / WPA3', WEP: 'WEP' }

@@ -194,7 +194,7 @@ function ShareAgain({ guest: { words, href }, urlToken }: { guest: Guest; urlTok
   )
 }
 
-export function describeState(push: Push, { words, now }: { words: Words; now: number }): StateText {
+function describeState(push: Push, { words, now }: { words: Words; now: number }): StateText {
   const { say } = words
   if (isUsedUp(push)) {
     const at = push.lastViewedAt || (push.expiredOn ?? push.expiresAt)

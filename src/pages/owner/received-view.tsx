@@ -40,10 +40,8 @@ export function describeArrival({ push, readAt, words, now }: ArrivalProps): Sta
 /** The opened content of an answer; `sealedText` as in `RevealedProps`. */
 export type ReadContent = { view: View; sealedText: string | null; scripts: SealingScripts }
 
-type ReadFormProps = { guest: Member; owned: PushDetails; isLive: boolean }
-
 /** The buttons that show the content of an answer, and pass it on. */
-export function ReadForm({ guest, owned, isLive }: ReadFormProps) {
+export function ReadForm({ guest, owned, isLive }: { guest: Member; owned: PushDetails; isLive: boolean }) {
   const { say } = guest
   if (!isLive) return <p>{say('received_gone')}</p>
   return (

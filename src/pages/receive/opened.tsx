@@ -46,10 +46,8 @@ export function Opened({ guest, text, rows, isUnnumbered, isAnswer }: OpenedProp
   )
 }
 
-type FileButtonProps = { guest: Guest; at: number; name: string; size: number }
-
 /** A button, because the content has no address that could be opened instead of saved. */
-function FileButton({ guest, at, name, size }: FileButtonProps) {
+function FileButton({ guest, at, name, size }: { guest: Guest; at: number; name: string; size: number }) {
   return (
     <button type="button" class="button file primary" data-file={at}>
       <Icon name="file" />

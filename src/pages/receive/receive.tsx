@@ -73,11 +73,9 @@ export function createReceivePages(options: ReceivePageOptions) {
     return showPush(guest, { push: await findPush(url_token, guest), urlToken: url_token }, shown)
   }
 
-  type PushLookup = { push: Push | null; urlToken: string }
-
   async function showPush(
     guest: Guest,
-    { push, urlToken }: PushLookup,
+    { push, urlToken }: { push: Push | null; urlToken: string },
     shown: ViewOptions,
   ): Promise<Response> {
     if (push === null || isExpired(push, now())) return gone(guest, push)

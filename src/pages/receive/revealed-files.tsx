@@ -60,10 +60,8 @@ function downloadAttributes({ words, basePath }: Guest, { grant, size }: { grant
   }
 }
 
-type FileProps = { guest: Guest; file: RetrievedFile; isOnly: boolean }
-
 /** A download button. It is primary unless there is an archive, whose button is primary then. */
-function FileButton({ guest, file, isOnly }: FileProps) {
+function FileButton({ guest, file, isOnly }: { guest: Guest; file: RetrievedFile; isOnly: boolean }) {
   return (
     <a
       class={`button file ${isOnly ? 'primary' : 'quiet'}`}

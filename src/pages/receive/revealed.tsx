@@ -16,7 +16,7 @@ import { isSealed, Sealed } from './sealed.tsx'
 
 export type View = Extract<Retrieval, { outcome: 'view' }>
 
-export type RevealedProps = {
+type RevealedProps = {
   guest: Guest
   retrieval: View
   /** The sealed text for the form that saves it without a script; null if it cannot be saved so. */

@@ -3,10 +3,10 @@
 import { isSealedText } from '../../domain/age-recipient.ts'
 
 /** `hidden`: looks like a password. `lines`: copied one by one. `prose`: read as a whole. */
-export type SecretShape = 'hidden' | 'lines' | 'prose'
+type SecretShape = 'hidden' | 'lines' | 'prose'
 
 /** A line split into label and value. The label is '' if the line has none. */
-export type SecretLine = { label: string; value: string; isPassword: boolean }
+type SecretLine = { label: string; value: string; isPassword: boolean }
 
 const MAX_HIDDEN_CHARACTERS = 200
 /** A key or token has no spaces and may be long. */

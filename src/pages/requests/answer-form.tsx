@@ -8,9 +8,9 @@ import type { AskedRequest } from '../../requests/requests.ts'
 import type { Guest } from '../frame/guest.ts'
 import type { Children } from '../frame/html.ts'
 import { Icon } from '../frame/icons.tsx'
-import { Flag, fillIn, Notice } from '../frame/parts.tsx'
+import { Flag, fillIn } from '../frame/parts.tsx'
 import { PassphraseInput, PayloadInput } from '../frame/push-fields.tsx'
-import { NeedsScript, type SealingScripts } from '../frame/sealing.tsx'
+import { NeedsScript, SealedRequired, type SealingScripts } from '../frame/sealing.tsx'
 import { Chosen, DropOverlay, Progress } from '../share/create/create-files.tsx'
 
 export type AnswerProps = {
@@ -45,9 +45,7 @@ export function SealedForm({ recipient, ...props }: SealedFormProps) {
   const key = <Flag>{fingerprintOfRecipient(recipient)}</Flag>
   const otherwise =
     limits.endToEnd === 'required' ? (
-      <Notice kind="low">
-        <p>{fillIn(say('sealed_required'), 'command', <Flag>{command}</Flag>)}</p>
-      </Notice>
+      <SealedRequired words={words} command={command} />
     ) : (
       <>
         <AnswerForm {...props} />
@@ -55,7 +53,7 @@ export function SealedForm({ recipient, ...props }: SealedFormProps) {
       </>
     )
   return (
-    <NeedsScript {...{ words, command, otherwise }} attributes={{}}>
+    <NeedsScript {...{ words, command, otherwise }}>
       <AnswerForm {...props}>
         <p class="with-icon">
           <Icon name="key-round" />

@@ -29,16 +29,8 @@ export type RequestPagesOptions = {
 }
 
 export function createRequestPages(options: RequestPagesOptions) {
-  const {
-    answer,
-    requests,
-    pushes,
-    preferences,
-    createScripts,
-    sealingScripts: scripts,
-    limits,
-    now,
-  } = options
+  const { answer, requests, pushes, preferences, createScripts, limits, now } = options
+  const { sealingScripts: scripts } = options
   const parse = createParseRequest(limits)
 
   async function showAll(guest: Member, refused: RefusedForm | null = null) {

@@ -237,7 +237,7 @@ function until(push: Push, words: Words): Children {
 const MARK = 'sender'
 
 /** Whether this browser created the push, and none later. */
-export function isSender(guest: Guest, urlToken: string, marks: PageSeals['senders']): boolean {
+function isSender(guest: Guest, urlToken: string, marks: PageSeals['senders']): boolean {
   const mark = guest.query.get(MARK) ?? cookieIn(guest, 'sender')
   return mark !== null && marks.isOf(mark, urlToken)
 }

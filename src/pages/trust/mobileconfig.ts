@@ -1,6 +1,6 @@
 // A configuration profile that makes Apple devices trust a certificate authority.
 
-export type ProfileOptions = {
+type ProfileOptions = {
   /** The certificate in DER. */
   der: Buffer
   /** `AB:CD:…`, from which the profile takes its identifiers. */

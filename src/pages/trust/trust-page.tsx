@@ -19,7 +19,7 @@ export type TrustPageOptions = {
 }
 
 /** The names of the saved files. */
-export const AUTHORITY_FILES = {
+const AUTHORITY_FILES = {
   cer: 'oncebox.cer',
   pem: 'oncebox.pem',
   profile: 'oncebox.mobileconfig',

@@ -179,7 +179,7 @@ export function presentAccount(row: AccountRow): Account {
   }
 }
 
-export type AccountToInsert = NewAccount &
+type AccountToInsert = NewAccount &
   Pick<Account, 'createdAt'> &
   Partial<Pick<AccountRow, 'disabledAt' | 'totpStep'>>
 

@@ -29,7 +29,7 @@ const END = statement('DELETE FROM sessions WHERE id = $1')
 const CONFIRM = statement<{ id: number }>('UPDATE sessions SET confirmed_at = $2 WHERE id = $1 RETURNING id')
 
 /** An account that has no password. `identity`: null if a proxy names its owner. */
-type AccountOfOthers = { email: string; isAdmin: boolean; identity: Identity | null }
+type ExternalAccount = { email: string; isAdmin: boolean; identity: Identity | null }
 
 export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
   async function findCredentials({ issuer, subject }: Identity): Promise<Credentials | null> {
@@ -37,7 +37,7 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
     return row && presentCredentials(row)
   }
 
-  function* add({ email, isAdmin, identity }: AccountOfOthers): Step<Account> {
+  function* add({ email, isAdmin, identity }: ExternalAccount): Step<Account> {
     const createdAt = now()
     const row = yield* insertAccount({ email, isAdmin, passwordHash: NO_PASSWORD, createdAt })
     if (identity !== null) yield* bindTo(row.id, identity, createdAt)
@@ -86,7 +86,7 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
     /** Whether a person is linked to the account. */
     isBound: (accountId: number) => read(() => has(OF_ACCOUNT, accountId)),
     /** Makes an account without a password. Throws `conflict` when address or person has an account. */
-    addAccount: (account: AccountOfOthers) => write(() => add(account), { grows: true }),
+    addAccount: (account: ExternalAccount) => write(() => add(account), { grows: true }),
     /**
      * Binds a person to an account. Throws `conflict` when the person has another account already, and
      * `unauthenticated` when the account is disabled or its password has changed since `tested`.

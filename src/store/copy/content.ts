@@ -108,7 +108,7 @@ export async function findPlaces(read: Run, options: PlacesOptions): Promise<Pla
   return { from: row.isBucket ? files : createDiskFiles(path), to: files, row: place }
 }
 
-export type CopyingFiles = { places: Places | null; now: number; onProgress: OnCopyProgress }
+type CopyingFiles = { places: Places | null; now: number; onProgress: OnCopyProgress }
 
 /**
  * Copies the files one by one. Throws `conflict`, naming the file, when one is damaged at the source or

@@ -30,7 +30,7 @@ export type CopyEnd = {
 
 export type LastId = { table: string; last: number }
 
-export type CopyOptions = PlacesOptions & {
+type CopyOptions = PlacesOptions & {
   from: CopyEnd
   to: CopyEnd
   /** The keys of the source. */

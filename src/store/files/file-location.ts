@@ -16,7 +16,7 @@ export type FileLocation = { isBucket: boolean; mark: string; address: string }
 /** `tag`: the folder of this database in a bucket, random, so that no other database uses it. */
 type LocationRow = RowOf<typeof bucketFolder>
 
-export type FileLocationOptions = {
+type FileLocationOptions = {
   steps: Steps
   /** Where this process keeps its files. */
   location: FileLocation

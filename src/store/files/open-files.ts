@@ -13,7 +13,7 @@ import { filesDue } from '../tables.ts'
 import { createDiskFiles } from './disk.ts'
 import { enterFileLocation, type FileLocation } from './file-location.ts'
 
-export type FilesOptions = {
+type FilesOptions = {
   steps: Steps
   /** The id of this process among those that serve the database. */
   node: Uint8Array

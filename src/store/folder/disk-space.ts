@@ -107,7 +107,7 @@ export async function findTrialProblem(folder: string): Promise<string | null> {
   }
 }
 
-export type Reserve = Job & {
+type Reserve = Job & {
   /** Frees the reserved space. Returns false when none is reserved. */
   spend(): boolean
   /** Whether the space was freed, and the disk has had no room since. */

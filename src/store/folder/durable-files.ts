@@ -125,7 +125,7 @@ function writeBeside(path: string, content: string | Uint8Array, like?: Stats): 
   return unfinished
 }
 
-export type ClosedFile = {
+type ClosedFile = {
   path: string
   /** Returns null without a file. Throws `conflict` when it belongs to another user, or cannot be read. */
   read(): Promise<string | null>

@@ -11,9 +11,9 @@ import { explainFailure, isBusy } from './sqlite-failures.ts'
 const PATIENCE_MS = 5_000
 const RETRY_MS = 100
 
-export type FolderLock = { release(): void }
+type FolderLock = { release(): void }
 
-export type LockOptions = {
+type LockOptions = {
   /** Milliseconds to wait for a server that is stopping, or for a command that opens the folder. */
   patience?: number
   /** Called when the wait begins, with a sentence that names the holder. */

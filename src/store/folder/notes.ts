@@ -73,7 +73,7 @@ export function readServingNote(dataDir: string): ServingNote | null {
 export type NotedSetting = { flag: string; value: string; from: string }
 
 /** The settings that a server runs with, without secrets, for backups. */
-export type SettingsNote = {
+type SettingsNote = {
   settings: NotedSetting[]
   /** The path of the key file; null for the one in the data folder. */
   keyFile: string | null

@@ -65,10 +65,8 @@ const SET_BACK = causing(
 )
 const REMOVE_LINKS = statement(`DELETE FROM outbox WHERE push_id = $1 AND kind = 'link_mail'`)
 
-export type NewMessage = Pick<Row, 'kind' | 'accountId' | 'pushId' | 'at' | 'body'>
-
 /** Adds a mail, in the transaction of its cause. Events for webhooks are added by `tellWebhooks`. */
-export function enqueue(message: NewMessage): Step<void> {
+export function enqueue(message: Pick<Row, 'kind' | 'accountId' | 'pushId' | 'at' | 'body'>): Step<void> {
   return add({ ...message, dueAt: message.at, tries: 0 })
 }
 

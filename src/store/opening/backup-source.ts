@@ -28,7 +28,7 @@ const MIB = 1024 * 1024
 const COPY_PREFIX = 'backup-copy-'
 const MAX_KEY_BYTES = 64 * 1024
 
-export type Verifier = { number: number; verifier: Uint8Array }
+type Verifier = { number: number; verifier: Uint8Array }
 
 export type BackupSource = {
   /** The version of the schema. */
@@ -44,7 +44,7 @@ export type BackupSource = {
   close(): void
 }
 
-export type BackupSourceOptions = {
+type BackupSourceOptions = {
   dataDir: string
   /** Bytes of the folder's disk that are left free. */
   minFreeSpace: number

@@ -24,7 +24,7 @@ import type { CommandDatabase } from './opened-store.ts'
 
 const RETRY_MS = 100
 
-export type FolderPlace = {
+type FolderPlace = {
   dataDir: string
   /** Makes a missing folder, key and database. Without this option a missing folder is refused. */
   create?: { keyFile: string | null } | undefined
@@ -123,7 +123,7 @@ export function readSchema(dataDir: string): number {
   }
 }
 
-export type LookOptions = {
+type LookOptions = {
   isServed: boolean
   /** Checks a database of any size, which takes minutes for a large one. */
   isDeep: boolean

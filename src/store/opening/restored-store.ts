@@ -18,9 +18,9 @@ import { createDrive } from '../sqlite/run-steps.ts'
 import { statement } from '../statements.ts'
 import { all, breathe, first, run } from '../steps.ts'
 
-export type BackupToken = { email: string; name: string; prefix: string; lastUsedAt: number | null }
+type BackupToken = { email: string; name: string; prefix: string; lastUsedAt: number | null }
 
-export type BackupContent = {
+type BackupContent = {
   accounts: number
   pushes: number
   /**
@@ -47,9 +47,7 @@ export type EndLive = {
   onProgress: (done: number, total: number) => void
 }
 
-export type RestoredStore = ReturnType<typeof openRestoredStore>
-
-export type RestoredStoreOptions = {
+type RestoredStoreOptions = {
   /** The database of the backup, which comes from outside. */
   from: string
   /** The path of the new database. */

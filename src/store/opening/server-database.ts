@@ -19,7 +19,7 @@ const CONNECTIONS = 2
 /** The timeout of a command's read, which may scan a table. */
 const READING = { within: 5 * MINUTE }
 
-export type ServerPlace = {
+type ServerPlace = {
   address: DatabaseAddress
   /** Creates the tables in an empty database. */
   create?: boolean

@@ -27,14 +27,14 @@ export async function countLive({ transact }: Pick<PostgresDatabase, 'transact'>
   return row?.count ?? 0
 }
 
-export type ExpireOptions = {
+type ExpireOptions = {
   /** The database's clock unless a test sets it. */
   now?: number
   visit: Visit
   onProgress: (done: number) => void
 }
 
-export type ExpiredAll = {
+type ExpiredAll = {
   /** The number of expired pushes. */
   lost: number
   /** The prefix in the bucket whose files nothing removes any more; null without a bucket. */

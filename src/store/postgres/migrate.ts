@@ -25,7 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
 /** The schema of a database; both are 0 without tables of Oncebox. */
 export type SchemaVersion = { version: number; compatibleFrom: number }
 
-export type MigrateOptions = {
+type MigrateOptions = {
   connect: Connect
   migrations?: readonly Migration[]
   /** Milliseconds to wait for another node that migrates. */

@@ -12,7 +12,7 @@ import { filesDue, pushFiles } from '../tables.ts'
  * When the files of a push become due: at a time, or when the grants of its last view end, at most until the
  * given time.
  */
-export type DueTime = { at: number } | { viewedAt: number; until: number }
+type DueTime = { at: number } | { viewedAt: number; until: number }
 
 const OF_PUSH = select(pushFiles, 'WHERE push_id = $1 ORDER BY n')
 const REMOVE_OF_PUSH = statement('DELETE FROM push_files WHERE push_id = $1')

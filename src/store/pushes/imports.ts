@@ -19,7 +19,7 @@ import { insertPush } from './push-rows.ts'
 const FIND = select(imported, 'WHERE mark = $1')
 const insert = insertUnlessThere(imported)
 
-export type AccountToImport = Pick<Credentials, 'passwordHash' | 'totpStep'> &
+type AccountToImport = Pick<Credentials, 'passwordHash' | 'totpStep'> &
   Pick<Account, 'email' | 'isAdmin' | 'disabledAt' | 'createdAt'>
 
 export type PushToImport = {

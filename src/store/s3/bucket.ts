@@ -22,7 +22,7 @@ export type BucketOptions = {
 }
 
 /** `tag` is the folder of this database in the bucket. */
-export type OpenBucketOptions = BucketOptions & { tag: string; onWarning: (warning: string) => void }
+type OpenBucketOptions = BucketOptions & { tag: string; onWarning: (warning: string) => void }
 
 /** The minimum time between health checks of the bucket, because each costs a request. */
 const LOOK_EVERY_MS = 10_000

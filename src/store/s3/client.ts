@@ -24,7 +24,7 @@ export const PATIENCE: S3Timeouts = { whole: 9_000, once: 3_000, pause: 150 }
 const BYTES_PER_MS = 1024
 const MAX_TRIES = 4
 
-export type ClientOptions = {
+type ClientOptions = {
   place: BucketPlace
   credentials: S3Credentials
   patience?: S3Timeouts | undefined

@@ -8,7 +8,7 @@ import { valueIn } from './xml.ts'
  * `missing`: the object or upload does not exist. `full`: the store has no space. `unsupported`: it lacks the
  * operation. `failing`: a retry may succeed.
  */
-export type FailureKind = 'missing' | 'full' | 'refused' | 'failing'
+type FailureKind = 'missing' | 'full' | 'refused' | 'failing'
 
 /** The message continues a sentence about the store ("it answers …"), for the operator. */
 export class S3Failure extends Error {
@@ -26,7 +26,7 @@ export function isFailure(cause: unknown, kind: FailureKind): cause is S3Failure
 }
 
 /** The relevant part of an error response. */
-export type Refusal = { status: number; headers: Headers; body: string; method: string }
+type Refusal = { status: number; headers: Headers; body: string; method: string }
 
 /** Returns the error code in a body if it looks like one, because it is shown to the operator. */
 export function codeIn(body: string): string | null {

@@ -8,7 +8,7 @@ import { createObjects, type Objects } from './objects.ts'
 import type { S3Credentials } from './signed-requests.ts'
 
 /** `failure` continues a sentence about the bucket. `isVersioned`: the bucket keeps what is deleted. */
-export type Probed = { name: string; failure: S3Failure | null; isVersioned: boolean }
+type Probed = { name: string; failure: S3Failure | null; isVersioned: boolean }
 
 const BYTES = 4096
 

@@ -19,7 +19,7 @@ export type S3Request = {
 /** A successful answer. */
 export type S3Answer = { headers: Headers; body: Uint8Array }
 
-export type SendOnce = (request: S3Request, limitMs: number) => Promise<S3Answer>
+type SendOnce = (request: S3Request, limitMs: number) => Promise<S3Answer>
 
 /** The default maximum size of an answer. */
 const MOST_BYTES = 8 * 1024 * 1024

@@ -7,7 +7,7 @@ import type { Objects, Part, PartUpload } from './objects.ts'
 
 type PartBuffer = Buffer<ArrayBuffer>
 
-export type PartBuffers = {
+type PartBuffers = {
   /** Takes a buffer. Throws `overloaded` when none becomes free in time. */
   take(): Promise<PartBuffer>
   giveBack(buffer: PartBuffer): void
@@ -108,7 +108,7 @@ export async function* cutUp(
   }
 }
 
-export type ObjectUpload = (key: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>
+type ObjectUpload = (key: string, bytes: AsyncIterable<Uint8Array>) => Promise<void>
 
 /** Makes a function that uploads a file. A failure may leave parts in the bucket if the abort fails too. */
 export function createUpload(objects: Objects, buffers: PartBuffers): ObjectUpload {

@@ -43,11 +43,11 @@ async function startWithProvider(flags: Record<string, string> = {}) {
 
 const linkIn = (text: string) =>
   /href="(\/sign-in\/oidc[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? 'none'
-const sign = async (browser: Browser, query: string) =>
-  JSON.stringify(key.get(await askChallenge(browser, query)))
+const sign = async (browser: Browser, fields: Record<string, string> = {}) =>
+  JSON.stringify(key.get(await askChallenge(browser, fields)))
 
 async function add(browser: Browser) {
-  const passkey = JSON.stringify(key.create(await askChallenge(browser, '?for=add')))
+  const passkey = JSON.stringify(key.create(await askChallenge(browser, { for: 'add' })))
   return browser.post('/account/passkeys', { passkey })
 }
 
@@ -63,12 +63,12 @@ test('after a sign-in at the provider the passkey is required, and it does not s
   const asked = await signInBy(provider as LyingProvider, again)
   expect([asked.status, again.cookies.has('oncebox_session')]).toEqual([200, false])
   const pending = again.hidden(asked.text, 'pending')
-  const passkey = await sign(again, `?${new URLSearchParams({ pending })}`)
+  const passkey = await sign(again, { pending })
   expect((await again.post('/sign-in/passkey', { pending, passkey })).status).toBe(303)
   expect(await again.isSignedIn()).toBe(true)
   // Somebody who was removed at the provider must not get in.
   const alone = createBrowser(instance)
-  const refused = await alone.post('/sign-in/passkey', { passkey: await sign(alone, '') })
+  const refused = await alone.post('/sign-in/passkey', { passkey: await sign(alone) })
   expect([refused.status, await alone.isSignedIn()]).toEqual([422, false])
   expect(instance.log.some((line) => line.includes('passkey_not_alone'))).toBe(true)
 })
@@ -82,15 +82,15 @@ test('a provider without auth_time is accepted together with a passkey', async (
   const asked = await ann.post('/users/token', { name: 'ci' })
   expect(asked.text).not.toContain('data-passkey')
   // Without the provider the passkey confirms nothing.
-  const early = await sign(ann, '?for=confirm')
+  const early = await sign(ann, { for: 'confirm' })
   expect((await ann.post('/users/token', { name: 'ci', 'confirm-passkey': early })).status).toBe(403)
   const path = linkIn(asked.text)
   const waiting = await signInBy(provider as LyingProvider, ann, { path, claims: { auth_time: undefined } })
   expect(waiting.text).toContain('data-passkey')
   const pending = ann.hidden(waiting.text, 'pending')
-  const other = JSON.stringify(key.get(await askChallenge(ann, '?for=confirm'), { flags: 1 }))
+  const other = JSON.stringify(key.get(await askChallenge(ann, { for: 'confirm' }), { flags: 1 }))
   expect((await ann.post('/sign-in/oidc', { pending, passkey: other })).status).toBe(422)
-  const passkey = await sign(ann, '?for=confirm')
+  const passkey = await sign(ann, { for: 'confirm' })
   expect((await ann.post('/sign-in/oidc', { pending, passkey })).location).toBe('/users/token')
   expect((await ann.post('/users/token', { name: 'ci' })).text).toContain('obx_')
 })
@@ -118,9 +118,9 @@ test('behind a proxy, the passkey is a second factor after the header, and also 
   const asked = await again.get('/sign-in/header')
   expect(asked.status).toBe(200)
   const pending = again.hidden(asked.text, 'pending')
-  const passkey = await sign(again, `?${new URLSearchParams({ pending })}`)
+  const passkey = await sign(again, { pending })
   expect((await again.post('/sign-in/passkey', { pending, passkey })).status).toBe(303)
   expect((await again.post('/users/token', { name: 'ci' })).status).toBe(403)
-  const confirming = { name: 'ci', 'confirm-passkey': await sign(again, '?for=confirm') }
+  const confirming = { name: 'ci', 'confirm-passkey': await sign(again, { for: 'confirm' }) }
   expect((await again.post('/users/token', confirming)).text).toContain('obx_')
 })

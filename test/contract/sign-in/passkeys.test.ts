@@ -41,7 +41,7 @@ async function signedIn(email = ANN): Promise<Browser> {
 
 /** Adds a passkey, and returns the page afterwards. */
 async function add(browser: Browser, { lies = {}, name = 'Key' }: { lies?: Lies; name?: string } = {}) {
-  const call = await challenge(browser, '?for=add')
+  const call = await challenge(browser, { for: 'add' })
   return browser.post('/account/passkeys', { name, passkey: JSON.stringify(key.create(call, lies)) })
 }
 
@@ -55,7 +55,7 @@ async function enter(browser: Browser, lies: Lies = {}, passkey = key.made.at(-1
 async function enterBeside(browser: Browser, { password = PASSWORD, lies = {} } = {}) {
   const { text } = await browser.post('/sign-in', { email: ANN, password })
   const pending = browser.hidden(text, 'pending')
-  const call = await challenge(browser, `?${new URLSearchParams({ pending })}`)
+  const call = await challenge(browser, { pending })
   const passkey = JSON.stringify(key.get(call, lies))
   return browser.post('/sign-in/passkey', { pending, passkey })
 }
@@ -79,7 +79,7 @@ test('a passkey is added, named, and signs in without a password', async () => {
 test('the options ask for a discoverable passkey, user verification and no attestation', async () => {
   await start()
   const ann = await signedIn()
-  const { create } = await challenge(ann, '?for=add')
+  const { create } = await challenge(ann, { for: 'add' })
   expect(create).toMatchObject({
     rp: { id: 'localhost' },
     attestation: 'none',
@@ -88,12 +88,12 @@ test('the options ask for a discoverable passkey, user verification and no attes
   expect(Buffer.from(create.challenge, 'base64url')).toHaveLength(32)
   expect(Buffer.from(create.user.id, 'base64url').toString()).not.toContain('ann')
   await add(ann)
-  const again = await challenge(ann, '?for=add')
+  const again = await challenge(ann, { for: 'add' })
   expect(again.create.user.id).toBe(create.user.id)
   expect(again.create.excludeCredentials).toEqual([{ type: 'public-key', id: key.made[0]?.id }])
   const { get } = await challenge(createBrowser(instance))
   expect(get).toMatchObject({ rpId: 'localhost', userVerification: 'required', allowCredentials: [] })
-  const { headers } = await ann.get('/sign-in/passkey/challenge')
+  const { headers } = await ann.post('/sign-in/passkey/challenge', {})
   expect(headers.get('cache-control')).toBe('no-store')
   expect(headers.getSetCookie()[0]).toMatch(
     /^oncebox_passkey=\S+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=300$/,
@@ -171,7 +171,7 @@ test.each([
   const ann = await signedIn()
   await challenge(ann)
   expect((await ann.post('/sign-in/passkey', { passkey })).status).toBe(422)
-  await challenge(ann, '?for=add')
+  await challenge(ann, { for: 'add' })
   expect((await ann.post('/account/passkeys', { passkey })).status).toBe(422)
   expect(instance.log.filter((line) => /"level":(50|"error")/.test(line))).toEqual([])
 })
@@ -194,7 +194,7 @@ test('a challenge works once, in the browser that got it, for its purpose, and f
   expect(await send(again, call)).toBe(422)
   expect(instance.log.some((line) => line.includes('challenge_used'))).toBe(true)
   // A challenge that confirms does not sign in.
-  const { get } = await challenge(ann, '?for=confirm')
+  const { get } = await challenge(ann, { for: 'confirm' })
   ann.cookies.delete('oncebox_session')
   expect(await send(ann, { get })).toBe(422)
   const late = createBrowser(instance)
@@ -224,7 +224,7 @@ test('beside a password the passkey is asked for, and a recovery code works in i
   expect([status, await browser.isSignedIn()]).toEqual([200, false])
   expect(text).toContain('One of your recovery codes.')
   const pending = browser.hidden(text, 'pending')
-  const { get } = await challenge(browser, `?${new URLSearchParams({ pending })}`)
+  const { get } = await challenge(browser, { pending })
   expect(get.allowCredentials).toEqual([{ type: 'public-key', id: key.made[0]?.id }])
   expect((await browser.post('/sign-in/code', { pending, code: '123456' })).status).toBe(422)
   expect((await browser.post('/sign-in/code', { pending, code: codes[0] ?? '' })).status).toBe(303)
@@ -282,7 +282,7 @@ test('a counter that goes back disables the passkey for good, and the page says 
   const { text } = await browser.post('/sign-in', { email: ANN, password: PASSWORD })
   expect(text).not.toContain('data-passkey')
   expect(
-    (await browser.get(`/sign-in/passkey/challenge?pending=${browser.hidden(text, 'pending')}`)).status,
+    (await browser.post('/sign-in/passkey/challenge', { pending: browser.hidden(text, 'pending') })).status,
   ).toBe(409)
   const owner = await signedInByCode(code)
   expect((await owner.get('/account')).text).toContain('This passkey may have been copied')
@@ -330,7 +330,7 @@ test('adding and removing ask for the password again; a passkey confirms in plac
   for (const path of ['/account/passkeys/new', '/account/passkeys/remove', '/users/token'])
     expect((await ann.post(path, { id: '1', name: 'ci' })).status).toBe(403)
   const confirm = async (lies: Lies) => {
-    const passkey = JSON.stringify(key.get(await challenge(ann, '?for=confirm'), lies))
+    const passkey = JSON.stringify(key.get(await challenge(ann, { for: 'confirm' }), lies))
     return ann.post('/users/token', { name: 'ci', 'confirm-passkey': passkey })
   }
   expect((await confirm({ flags: 1 })).status).toBe(422)
@@ -346,9 +346,9 @@ test('a passkey confirms only the session that asked, and only of its own accoun
   const eve = await signedIn(EVE)
   await add(eve)
   instance.clock.advance(11 * MINUTE)
-  const passkey = JSON.stringify(key.get(await challenge(ann, '?for=confirm')))
+  const passkey = JSON.stringify(key.get(await challenge(ann, { for: 'confirm' })))
   expect((await ann.post('/users/token', { name: 'ci', 'confirm-passkey': passkey })).status).toBe(422)
-  const call = await challenge(eve, '?for=confirm')
+  const call = await challenge(eve, { for: 'confirm' })
   ann.cookies.set('oncebox_passkey', eve.cookies.get('oncebox_passkey') ?? '')
   const stolen = JSON.stringify(key.get(call))
   expect((await ann.post('/users/token', { name: 'ci', 'confirm-passkey': stolen })).status).toBe(422)
@@ -377,7 +377,7 @@ test('a name is kept without control characters, and has one of the program if n
 test('one passkey is registered once', async () => {
   await start()
   const ann = await signedIn()
-  const call = await challenge(ann, '?for=add')
+  const call = await challenge(ann, { for: 'add' })
   const passkey = JSON.stringify(key.create(call))
   const cookie = ann.cookies.get('oncebox_passkey') ?? ''
   expect((await ann.post('/account/passkeys', { passkey })).status).toBe(200)
@@ -430,9 +430,9 @@ test.each([
   await instance.addAccount(ANN)
   const host = base === null ? 'localhost' : new URL(base).host
   const browser = createBrowser(instance)
-  const get = (path: string) => browser.get(path, { headers: { host } })
+  const get = (path: string, method = 'GET') => browser.get(path, { method, headers: { host } })
   expect((await get('/sign-in')).text).not.toContain('passkey')
-  expect((await get('/sign-in/passkey/challenge')).status).toBe(404)
+  expect((await get('/sign-in/passkey/challenge', 'POST')).status).toBe(405)
   const { extensions } = await (await instance.fetch('/api/v2/version')).json()
   expect(extensions.sign_in).toEqual(['password'])
   const headers = { 'content-type': 'application/x-www-form-urlencoded', host }
@@ -481,7 +481,7 @@ test('a challenge of an ended session is refused in a later one, also of another
   await start()
   await instance.addAccount(EVE)
   const ann = await signedIn()
-  const call = await challenge(ann, '?for=add')
+  const call = await challenge(ann, { for: 'add' })
   const cookie = ann.cookies.get('oncebox_passkey') ?? ''
   await ann.post('/sign-out', {})
   for (const email of [ANN, EVE]) {
@@ -550,4 +550,14 @@ test('without JavaScript the sign-in page does not mention passkeys', async () =
   expect(text).toMatch(
     /<form method="post" action="\/sign-in\/passkey" hidden data-passkey="\/sign-in\/passkey\/challenge"/,
   )
+})
+
+test('a challenge is asked for by POST from this site alone, so no address holds a pending sign-in', async () => {
+  await start()
+  const browser = createBrowser(instance)
+  const asked = await browser.get('/sign-in/passkey/challenge')
+  expect([asked.location, browser.cookies.has('oncebox_passkey')]).toEqual(['/sign-in', false])
+  const headers = { origin: 'https://elsewhere.example' }
+  const foreign = await browser.get('/sign-in/passkey/challenge', { method: 'POST', headers })
+  expect([foreign.status, browser.cookies.has('oncebox_passkey')]).toEqual([403, false])
 })

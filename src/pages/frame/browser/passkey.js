@@ -22,8 +22,8 @@ function optionsOf({ challenge, user, allowCredentials = [], excludeCredentials 
   }
 }
 
-async function ask(address) {
-  const answer = await fetch(address, { cache: 'no-store' })
+async function ask({ passkey, challenge }) {
+  const answer = await fetch(passkey, { method: 'POST', body: new URLSearchParams(challenge) })
   if (!answer.ok) throw new Error(String(answer.status))
   const { create, get } = await answer.json()
   const { credentials } = navigator
@@ -36,7 +36,7 @@ async function ask(address) {
 }
 
 for (const form of document.querySelectorAll('form[data-passkey]')) {
-  const { passkey, origin, failed } = form.dataset
+  const { origin, failed } = form.dataset
   // Browsers accept the passkeys of a server only at its own address.
   if (location.origin !== origin || window.PublicKeyCredential === undefined) continue
   for (const needs of document.querySelectorAll('[data-passkey-needs]')) needs.hidden = true
@@ -50,7 +50,7 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
     isAsking = true
     told.textContent = ''
     try {
-      field.value = JSON.stringify(await ask(passkey))
+      field.value = JSON.stringify(await ask(form.dataset))
       form.submit()
     } catch {
       told.textContent = failed

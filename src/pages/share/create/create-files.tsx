@@ -19,10 +19,8 @@ export function CreateFiles({ words, href, isOfAccount, signups, limits, texts }
   )
 }
 
-type ChosenProps = { words: Words; limits: PushLimits; problem: Children }
-
 /** The file field, and the texts with which a script describes the chosen files. */
-export function Chosen({ words, limits, problem }: ChosenProps) {
+export function Chosen({ words, limits, problem }: { words: Words; limits: PushLimits; problem: Children }) {
   const { say } = words
   const most = { n: limits.files, size: words.bytes(limits.fileBytes) }
   return (

@@ -17,9 +17,7 @@ import { type FieldsProps, type FormKind, formKinds, type PartProps } from './cr
 import { Sealing, ServerReads } from './create-sealing.tsx'
 import type { Unseen } from './create-sender.ts'
 
-type CreateFormProps = { guest: Guest; unseen: Unseen; fields: Html }
-
-export function CreateForm({ guest, unseen, fields }: CreateFormProps) {
+export function CreateForm({ guest, unseen, fields }: { guest: Guest; unseen: Unseen; fields: Html }) {
   return (
     <form
       method="post"

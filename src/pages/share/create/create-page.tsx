@@ -16,8 +16,8 @@ import { type Guest, signInHref } from '../../frame/guest.ts'
 import { type Html, oncePerLanguage } from '../../frame/html.ts'
 import { LocalhostNotice } from '../../frame/localhost-notice.tsx'
 import type { AnswerGuest } from '../../frame/page.tsx'
-import { Flag, fillIn, Notice, nameForOwner } from '../../frame/parts.tsx'
-import { NeedsScript } from '../../frame/sealing.tsx'
+import { Notice, nameForOwner } from '../../frame/parts.tsx'
+import { NeedsScript, SealedRequired } from '../../frame/sealing.tsx'
 import { CreateFields, CreateForm } from './create-form.tsx'
 import { NOTHING_REQUESTED, presetOf, requestedIn, requestedOf } from './create-preset.ts'
 import { type CreateScripts, FORM_KINDS, PAYLOADS } from './create-props.ts'
@@ -203,17 +203,9 @@ function ScriptedForm({ words, limits, form, isSealed }: ScriptedFormProps) {
   const readable = <p class="hint">{say('sealed_plain')}</p>
   if (!isSealed) return [form, <noscript>{readable}</noscript>]
   const command = 'oncebox push'
-  const required = (
-    <Notice kind="low">
-      <p>{fillIn(say('sealed_required'), 'command', <Flag>{command}</Flag>)}</p>
-    </Notice>
-  )
-  const otherwise = limits.endToEnd === 'required' ? required : [readable, form]
-  return (
-    <NeedsScript {...{ words, command, otherwise }} attributes={{}}>
-      {form}
-    </NeedsScript>
-  )
+  const isRequired = limits.endToEnd === 'required'
+  const otherwise = isRequired ? <SealedRequired {...{ words, command }} /> : [readable, form]
+  return <NeedsScript {...{ words, command, otherwise }}>{form}</NeedsScript>
 }
 
 /** More characters than any field except the text accepts. */

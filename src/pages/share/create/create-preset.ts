@@ -15,7 +15,7 @@ import type { Typed } from './create-sender.ts'
 import { EXACT, inUnit, offeredDurations, offeredViews } from './expiry-chips.ts'
 
 /** The requested settings of a new push, never a secret. Null leaves a choice to the account. */
-export type RequestedSettings = PushChoices & { kind: string; name: string; note: string }
+type RequestedSettings = PushChoices & { kind: string; name: string; note: string }
 
 export const NOTHING_REQUESTED: RequestedSettings = { ...NO_CHOICES, kind: '', name: '', note: '' }
 
@@ -55,7 +55,7 @@ function shorterOf(days: number | null, duration: number | undefined): number | 
   return Math.min(days * DAY, duration ?? Number.POSITIVE_INFINITY)
 }
 
-export type PresetOptions = { requested: RequestedSettings; choices: PushChoices; limits: PushLimits }
+type PresetOptions = { requested: RequestedSettings; choices: PushChoices; limits: PushLimits }
 
 export function presetOf({ requested, choices, limits }: PresetOptions): Typed {
   const { lifetime, views, retrievalStep, deletableByViewer, endToEnd } = fitChoices(

@@ -28,7 +28,7 @@ export function offeredViews({ views }: PushLimits): number[] {
 
 /** The units of exact times, smallest first. */
 export const UNITS = ['minutes', 'hours', 'days'] as const
-export type Unit = (typeof UNITS)[number]
+type Unit = (typeof UNITS)[number]
 
 export const MILLISECONDS: Record<Unit, number> = { minutes: MINUTE, hours: HOUR, days: DAY }
 

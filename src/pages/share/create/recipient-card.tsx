@@ -19,9 +19,7 @@ export function BesideForm({ words: { say } }: { words: Words }) {
   )
 }
 
-type CardProps = { guest: Guest; limits: PushLimits; now: number }
-
-export function RecipientCard({ guest, limits, now }: CardProps) {
+export function RecipientCard({ guest, limits, now }: { guest: Guest; limits: PushLimits; now: number }) {
   const { query, exchange } = guest
   const is = (name: string) => query.get(name) === 'true'
   const { wire, duration } = readLimits(Object.fromEntries(query))

@@ -10,7 +10,7 @@ import { completeWebAddress } from './web-address.ts'
 /** Shared files are held in memory and in the page. Larger ones have to be chosen in the form. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 
-export type SharedFile = { name: string; type: string; content: string }
+type SharedFile = { name: string; type: string; content: string }
 
 /** The fields of the form, and the files in base64 for the script of the page. */
 export type Shared = { fields: Readonly<Record<string, string>>; files: readonly SharedFile[] }

@@ -15,7 +15,7 @@ import { ANSWER_MS, type Connect, type PostgresSession } from './session.ts'
 export type { OnState } from './lanes.ts'
 
 /** `within`: the timeout in milliseconds, for work that may take longer than a request. */
-export type TransactionOptions = { within?: number }
+type TransactionOptions = { within?: number }
 
 /** Runs work that only reads, outside any transaction. It may run again, on another connection. */
 export type RunRead = <T>(
@@ -34,7 +34,7 @@ export type PostgresTransaction = PostgresSession & { send(text: string, values:
  * times, so it has no effects outside the database. Throws `overloaded` when nothing happened or the outcome
  * is unknown, and `disk_full`.
  */
-export type RunTransaction = <T>(
+type RunTransaction = <T>(
   work: (session: PostgresTransaction) => Promise<T>,
   options?: TransactionOptions,
 ) => Promise<T>

@@ -20,7 +20,7 @@ export type OnState = (cause: unknown) => void
  */
 export type LaneTimeouts = { end: number; once: number }
 
-export type LanesOptions = {
+type LanesOptions = {
   connect: Connect
   max: number
   /** Runs on each new connection before its first use. If it throws, the connection is closed. */

@@ -67,7 +67,7 @@ const SESSION_SETTINGS = {
 export const CLIENT_OPTIONS = { connection: SESSION_SETTINGS, bigint: true }
 
 /** A timeout. Its code is like Bun's codes for a lost connection. */
-export class SilenceError extends Error {
+class SilenceError extends Error {
   readonly code = 'ERR_POSTGRES_CONNECTION_STALLED'
 
   constructor() {
@@ -93,7 +93,7 @@ export async function onOwnConnection<T>(connect: Connect, work: (session: SQL) 
 
 const OPEN_MS = 8000
 
-export type ServerFacts = {
+type ServerFacts = {
   /** The version as the server writes it, such as `15.6`. */
   version: string
   versionNumber: number
@@ -102,7 +102,7 @@ export type ServerFacts = {
 }
 
 /** The columns of `ServerFacts`, for a SELECT. */
-export const SERVER_FACTS = `current_setting('server_version') AS version, current_setting('server_version_num')::int AS "versionNumber",
+const SERVER_FACTS = `current_setting('server_version') AS version, current_setting('server_version_num')::int AS "versionNumber",
     pg_is_in_recovery() AS "isStandby", current_setting('fsync')::bool AS fsync`
 
 const OLDEST_VERSION = 13_00_00

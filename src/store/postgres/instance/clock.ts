@@ -16,7 +16,7 @@ export type DatabaseClock = Clock & {
   learn(stored: Pick<DatabaseTime, 'clockMark' | 'clockDoubted'>): void
 }
 
-export type DatabaseClockOptions = {
+type DatabaseClockOptions = {
   /** Replaces the database's clock; null uses it. */
   systemNow: Now | null
   uptime: Uptime

@@ -115,7 +115,7 @@ export async function requireAlone(session: PostgresSession): Promise<InstanceSt
 /** The timeout of entering: looking for rows sealed under a removed key reads all pushes. */
 const ENTER_MS = 10 * MINUTE
 
-export type EnterOptions = {
+type EnterOptions = {
   keys: Keys
   /** The note in the data folder; null when it was never served. */
   note: NodeNote | null
@@ -174,7 +174,7 @@ export const SET_BACK =
   'since could be opened again: stop all nodes and run "oncebox expire-all", which expires every push. A copied folder needs a new ' +
   'one in its place (--data-dir).'
 
-export type NodeKeysOptions = {
+type NodeKeysOptions = {
   connect: Connect
   keyFile: string
   /** Whether the data folder never served a database. */

@@ -7,7 +7,7 @@ import { SECOND } from '../../../domain/time.ts'
 import { type Connect, requireServer } from '../engine/session.ts'
 import { explainUnreachable } from './unreachable.ts'
 
-export type ReachOptions = {
+type ReachOptions = {
   address: DatabaseAddress
   connect: Connect
   /** Milliseconds of retries; without it, there is one try. */

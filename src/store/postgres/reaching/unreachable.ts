@@ -6,7 +6,7 @@ import { codeOf } from '../../../domain/system-errors.ts'
 import { serverText, stateOf } from '../engine/failures.ts'
 import { SCHEMA } from '../engine/session.ts'
 
-export type Unreachable = {
+type Unreachable = {
   error: DomainError
   /** Whether waiting may help. */
   mayPass: boolean

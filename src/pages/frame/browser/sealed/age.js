@@ -12,7 +12,7 @@ if (crypto.subtle === undefined) {
 }
 
 export * from '../../../../age/keys.ts'
-export { openFile, openText, sealFile, sealText } from '../../../../age/sealing.ts'
+export { openFile, openText, roomFor, sealFile, sealText } from '../../../../age/sealing.ts'
 
 /** Throws unless this browser opens with the identity what it has sealed for it; null tests a new key. */
 export async function testKey(identity = null) {

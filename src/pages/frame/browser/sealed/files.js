@@ -2,7 +2,6 @@
 // are saved, to the disk where the browser can. A file counts once its last byte was checked. It is only ever
 // saved, never shown.
 
-import { roomFor } from '../../../../age/room.ts'
 import { safeFilename } from '../../../../text/safe-filename.ts'
 import { piecesOf, save } from '../saving.js'
 
@@ -43,7 +42,7 @@ export function createFiles({ age, guest, identities, rows }) {
     let target = null
     try {
       const { name, size, position } = await age.openFile(piecesOf(response.body, tell), {
-        ...{ identities, maxBytes: roomFor(sizeOf(links[at])), write: (piece) => target.write(piece) },
+        ...{ identities, maxBytes: age.roomFor(sizeOf(links[at])), write: (piece) => target.write(piece) },
         begin: async (sent) => {
           target = await begin(safeName(sent))
         },
