@@ -196,9 +196,7 @@ export async function startServer(served: ServedConfig, ports: Ports & OwnProgra
   const { listAddresses } = ports.network
   try {
     const notes = createNotes({ ...served, log })
-    const listening = await openListening({
-      ...{ ...instance, config, door: instance, bindings, listAddresses },
-    })
+    const listening = await openListening({ ...instance, config, door: instance, bindings, listAddresses })
     port = listening.port
     const stop = async () => {
       log.info('stopping: running requests may finish')

@@ -134,10 +134,7 @@ function auditProvider(signIn: ProviderSignIn, on: On): ProviderSignIn {
       return signInAct(result, { by: 'provider' })
     },
     linkByPassword: (_, result) => signInAct(result, { by: 'provider' }),
-    confirmBy: (_, result) => ({
-      action: 'confirm-provider',
-      ...outcomeOf(result?.outcome === 'confirmed'),
-    }),
+    confirmBy: (_, result) => ({ action: 'confirm-provider', ...outcomeOf(result?.outcome === 'confirmed') }),
     logOut: () => ({ action: 'session-end', reason: 'provider' }),
     unlink: ([account], isDone) => ({ ...actOn('provider-unlink', account), ...outcomeOf(isDone) }),
   })

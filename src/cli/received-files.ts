@@ -94,7 +94,9 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
         if (index < done) continue
         await writeNote(noteIn(folder), { files, done: index })
         const path = given ?? join(folder, names[index] ?? '')
-        await downloadOne(file, { path, part: partIn(folder, index), isNamed: given !== null, n: index + 1 })
+        const target = { path, part: partIn(folder, index), isNamed: given !== null, n: index + 1 }
+        await fetch(file, target)
+        await place(file.filename, target)
       }
     } catch (cause) {
       if (cause instanceof UntrueAnswer || isUnopened(cause)) await forget({ files, done }, folder)
@@ -107,11 +109,6 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
   /** `n` counts the files from 1. */
   type Target = { path: string; part: string; isNamed: boolean; n: number }
 
-  async function downloadOne(file: RemoteFile, target: Target): Promise<void> {
-    await fetch(file, target)
-    await place(file.filename, target)
-  }
-
   async function fetch({ url, size }: RemoteFile, { path, part }: Pick<Target, 'path' | 'part'>) {
     const progress = shell.startProgress(printableLine(basename(path)), () => CANCELLED)
     const onRetry = (problem: string) => shell.say(`${printableLine(problem)} Trying again.`)
@@ -119,28 +116,27 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
   }
 
   /** Gives a whole part its name, once it has been opened if there are keys. */
-  async function place(filename: string, { path, part, isNamed, n }: Target): Promise<void> {
-    const opened =
-      keys === null ? null : await open(keys, { name: filename, from: part, to: `${part}.open`, n })
+  async function place(filename: string, target: Target): Promise<void> {
+    const { path, part, isNamed } = target
+    const opened = keys === null ? null : await open(keys, filename, target)
     const inner = opened?.name ?? null
     const wanted = inner === null || isNamed ? path : join(dirname(path), safeNameOf(inner))
     const placed = await placePart(opened === null ? part : `${part}.open`, wanted)
-    const saved = `Saved as ${printableLine(placed)} (${formatSize(statSync(placed).size)}).`
+    const saved = describeSaved(placed)
     if (opened !== null) await rm(part, { force: true })
     const isRenamed = !isNamed && basename(placed) !== (inner ?? filename).normalize('NFC')
     shell.say(isRenamed ? `${saved} The sender named it ${quote(inner ?? filename)}.` : saved)
   }
 
-  type SealedPart = { name: string; from: string; to: string; n: number }
-
   /** Opens the `n`th file. Removes what it has written if that fails, or if the server has swapped files. */
-  async function open({ openFile }: AgeKeys, { n, ...opening }: SealedPart): Promise<DecryptedFile> {
+  async function open({ openFile }: AgeKeys, name: string, { part, n }: Target): Promise<DecryptedFile> {
+    const to = `${part}.open`
     try {
-      const opened = await openFile(opening)
-      notePosition(opened, opening.name, n)
+      const opened = await openFile({ name, from: part, to })
+      notePosition(opened, name, n)
       return opened
     } catch (cause) {
-      await rm(opening.to, { force: true })
+      await rm(to, { force: true })
       throw cause
     }
   }
@@ -183,7 +179,7 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
       try {
         const { name } = await openFile({ name: basename(from), from, to })
         const placed = await placePart(to, isNamed ? output : join(folder, safeNameOf(name)))
-        shell.say(`Saved as ${printableLine(placed)} (${formatSize(statSync(placed).size)}).`)
+        shell.say(describeSaved(placed))
       } finally {
         await rm(to, { force: true })
       }
@@ -199,6 +195,9 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
 
   return { receive, resume, openSaved }
 }
+
+const describeSaved = (path: string) =>
+  `Saved as ${printableLine(path)} (${formatSize(statSync(path).size)}).`
 
 function isUnopened(cause: unknown): boolean {
   return cause instanceof ClientFailure && cause.kind === 'unopened'

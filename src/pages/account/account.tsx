@@ -134,9 +134,7 @@ export function createAccountPages(options: AccountPageOptions) {
     return leadTo(guest, `${PAGES.account.href()}#sessions`)
   }
 
-  return {
-    ...{ show: (guest: Member) => show(guest), showAgain: show, changePassword, keepRecipient, endSession },
-  }
+  return { show: (guest: Member) => show(guest), showAgain: show, changePassword, keepRecipient, endSession }
 }
 
 function PasswordForm({ guest, state }: { guest: Member; state: AccountPageState }) {

@@ -101,10 +101,7 @@ export async function openParts(opening: FolderStoreParts, copy: string | null):
       setupLinks: 1,
       hasRoom: freeSpace.hasRoom,
     }),
-    imports: createImports({
-      ...{ steps, now },
-      alone: createAlone(database, drive),
-    }),
+    imports: createImports({ steps, now, alone: createAlone(database, drive) }),
     ...{ keyring, now, freeSpace, files: files.store, bucket: files.bucket },
     clock: { trusted, doubt, accept: keeping.accept },
     ...{ isOverloaded: commits.isOverloaded, commitOverdue: commits.commitOverdue },
