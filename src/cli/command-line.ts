@@ -29,7 +29,11 @@ export function readCommandLine(
 ): CommandInput<Values<SettingsTable>, Values<SettingsTable>> {
   const read = readFlags(rest, flagsOf(row))
   const { raw } = read
-  const { operands, problems, isWordWrong } = readArguments(row, read, isBare)
+  const { operands, problems, isWordWrong } = readArguments(row, {
+    ...read,
+    commands: parts.commands,
+    isBare,
+  })
   const shell = shellFor(row, { raw, operands }, parts.shell)
   const { os, readFile } = shell
   const sources = { flags: raw, os, readFile }

@@ -19,7 +19,7 @@ export type CommandInput<F = unknown, C = unknown> = {
   raw: GivenFlags
   shell: Shell
   app: App
-  /** The whole table, for completion. */
+  /** The table of commands, for completion. */
   commands: readonly Command[]
 }
 
@@ -62,9 +62,13 @@ export type Command<F extends SettingsTable = SettingsTable, S extends SettingsT
   act?(given: CommandInput<Values<F>, Values<S>>): Promise<void> | void
 }
 
-/** Defines a command, so that the types of its flags and settings are inferred for the action. */
+/**
+ * Defines a command, so that the types of its flags and settings are inferred for the action. Adds --env-file
+ * if it works on a data folder or a database, unless its service has a settings file of its own.
+ */
 export function command<F extends SettingsTable, S extends SettingsTable>(row: Command<F, S>): Command {
-  return row
+  const isOnData = row.isOnData !== undefined || 'dataDir' in (row.settings ?? {})
+  return isOnData && !row.keepsSettings ? { ...row, flags: { ...row.flags, envFile } } : row
 }
 
 /** Whether the row is a group of commands, which has no action itself. */
@@ -133,7 +137,7 @@ export function repeated<T>(words: `${string} <${string}>`, parse: Parser<T>) {
 }
 
 /** The flag --env-file of every command on a data folder, to run it with the settings of a service. */
-export const envFile = {
+const envFile = {
   ...valued('env-file <file>', anyPath),
   help: 'File of settings as variables, a line each, such as ONCEBOX_PORT=8080; variables that are set win',
 }

@@ -1,7 +1,7 @@
 // The table of commands, in the order of the help. Help, completion and the manual page are generated from
 // it.
 
-import { type Command, envFile } from './command.ts'
+import type { Command } from './command.ts'
 import { BACKUP } from './commands/backup.ts'
 import { COPY } from './commands/copy.ts'
 import { DESKTOP } from './commands/desktop.ts'
@@ -26,18 +26,9 @@ import { UPGRADE } from './commands/upgrade.ts'
 import { USERS } from './commands/users.ts'
 import { WATCH } from './commands/watch.ts'
 
-const ROWS: readonly Command[] = [
+export const COMMANDS: readonly Command[] = [
   ...[...SERVER, ...USERS, ...TOKENS, ...IMPORTS],
   ...[BACKUP, ...RESTORES, EXPIRE_ALL, COPY, ...KEYS],
   ...[PUSH, GET, EXEC, MCP, ...REQUESTS, ...OWN_PUSHES, WATCH, EXPORT, ...LOGINS, TRUST, ...DESKTOP],
   ...[...SERVICE, UPGRADE, ...MACHINE],
 ]
-
-/**
- * Adds --env-file to every command that works on a data folder or a database, except `service install`,
- * whose service has a settings file of its own.
- */
-export const COMMANDS = ROWS.map((row) => {
-  const isOnData = row.isOnData !== undefined || 'dataDir' in (row.settings ?? {})
-  return isOnData && !row.keepsSettings ? { ...row, flags: { ...row.flags, envFile } } : row
-})

@@ -2,6 +2,7 @@
 // exit code.
 
 import { version } from '../../package.json'
+import { settings } from '../settings/table.ts'
 import { app } from './app.ts'
 import { isStartedByClick, keepWindow } from './browser.ts'
 import { type Command, childrenOf, isGroup, wordOf } from './command.ts'
@@ -12,10 +13,10 @@ import {
   readCommandLine,
   wantsJson,
 } from './command-line.ts'
-import { COMMANDS } from './commands.ts'
+import { SERVER } from './commands/server.ts'
 import { inJson, presentFailure, ReportedFailure, sayFailure, UsageError, WRONG_USAGE } from './failures.ts'
 import { createShell, type Outside } from './shell.ts'
-import { findCommand, hasCommands, hasFlag, unknownCommand } from './words.ts'
+import { type Among, findCommand, hasCommands, hasFlag, readFlags, unknownCommand } from './words.ts'
 
 /** Runs a command line on the real terminal and app. Resolves to the exit code. */
 export function runCommandLine(argv: readonly string[], outside: Outside): Promise<number> {
@@ -29,7 +30,8 @@ export async function runProgram(
 ): Promise<number> {
   const isClicked = argv.length === 0 && isStartedByClick(shell)
   try {
-    await run(isClicked ? ['open'] : argv, { shell, app, commands: COMMANDS })
+    const words = isClicked ? ['open'] : argv
+    await run(words, { shell, app, commands: await loadCommands(words) })
     return 0
   } catch (cause) {
     const { lines, exitCode } = presentFailure(cause)
@@ -39,19 +41,26 @@ export async function runProgram(
   }
 }
 
+/** Returns all commands, but only those about the server to start it: it would keep the others in memory. */
+async function loadCommands(argv: readonly string[]): Promise<readonly Command[]> {
+  const { words } = readFlags(argv[0] === 'serve' ? argv.slice(1) : argv, settings)
+  return words.length === 0 ? SERVER : (await import('./commands.ts')).COMMANDS
+}
+
 async function run(argv: readonly string[], parts: CommandContext): Promise<void> {
-  const { shell } = parts
-  const { row, rest, isHelp } = findCommand(argv)
+  const { shell, commands } = parts
+  const { row, rest, isHelp } = findCommand(commands, argv)
   const [word = ''] = rest
   if (isHelp || hasFlag(rest, '--help', '-h')) {
     // A flag or a link where a command is expected must not be repeated on the screen.
-    if ((row === undefined || needsCommand(row)) && !/^$|^-|[/#]/.test(word)) throw unknown(row, word)
+    if ((row === undefined || needsCommand(commands, row)) && !/^$|^-|[/#]/.test(word))
+      throw unknown(word, { commands, group: row })
     return shell.print(await readHelp(row, shell.width))
   }
   if (hasFlag(rest, '--version', '-V')) return shell.print(version)
-  if (row !== undefined && isCalledAsGroup(row, word)) throw await refuseGroup(row, word, shell)
+  if (row !== undefined && isCalledAsGroup(word, { commands, row })) throw await refuseGroup(word, row, parts)
   const isBare = row === undefined
-  const called = row ?? COMMANDS.find(({ name }) => name === 'serve')
+  const called = row ?? commands.find(({ name }) => name === 'serve')
   if (called?.act === undefined) return
   if (!(called.isServer && wantsJson(called, rest, shell)))
     return called.act(await readOrRefuse(called, { rest, isBare }, parts))
@@ -63,13 +72,16 @@ async function run(argv: readonly string[], parts: CommandContext): Promise<void
 }
 
 /** Whether a command is missing after the row. One that also takes a link may get that instead. */
-function isCalledAsGroup(row: Command, word: string): boolean {
-  return isGroup(row) || (needsCommand(row) && !/[/#]|^-$/.test(word))
+function isCalledAsGroup(
+  word: string,
+  { commands, row }: { commands: readonly Command[]; row: Command },
+): boolean {
+  return isGroup(row) || (needsCommand(commands, row) && !/[/#]|^-$/.test(word))
 }
 
 /** Whether a command or a link has to follow; a backup, for one, needs neither. */
-function needsCommand(row: Command): boolean {
-  return isGroup(row) || (hasCommands(row) && row.operands?.startsWith('LINK') === true)
+function needsCommand(commands: readonly Command[], row: Command): boolean {
+  return isGroup(row) || (hasCommands(commands, row) && row.operands?.startsWith('LINK') === true)
 }
 
 async function readOrRefuse(row: Command, words: CommandWords, parts: CommandContext) {
@@ -82,23 +94,26 @@ async function readOrRefuse(row: Command, words: CommandWords, parts: CommandCon
 
 /** Returns the error for a group that was called without a command. */
 async function refuseGroup(
-  row: Command,
   word: string,
-  { say, width }: CommandContext['shell'],
+  group: Command,
+  { commands, shell }: CommandContext,
 ): Promise<Error> {
   if (word === '') {
-    say(await readHelp(row, width))
+    shell.say(await readHelp(group, shell.width))
     return new ReportedFailure(WRONG_USAGE)
   }
-  if (!word.startsWith('-')) return unknown(row, word)
-  const names = childrenOf(COMMANDS, row.name).map(wordOf)
-  return new UsageError([`flags come after the command (one of ${names.join(', ')})`], `oncebox ${row.name}`)
+  if (!word.startsWith('-')) return unknown(word, { commands, group })
+  const names = childrenOf(commands, group.name).map(wordOf)
+  return new UsageError(
+    [`flags come after the command (one of ${names.join(', ')})`],
+    `oncebox ${group.name}`,
+  )
 }
 
 async function readHelp(row: Command | undefined, width: number): Promise<string> {
   return (await import('./help.ts')).helpOf(row, width)
 }
 
-function unknown(group: Command | undefined, word: string): UsageError {
-  return new UsageError([unknownCommand(group, word)], `oncebox ${group?.name ?? ''}`.trim())
+function unknown(word: string, among: Among): UsageError {
+  return new UsageError([unknownCommand(word, among)], `oncebox ${among.group?.name ?? ''}`.trim())
 }

@@ -7,19 +7,18 @@ import { type Parsed, serverUrl } from '../settings/parsers.ts'
 import type { SettingsTable } from '../settings/setting.ts'
 import { nearestWord } from '../text/nearest-word.ts'
 import { type Command, childrenOf, type Operand, operandsOf, wordOf } from './command.ts'
-import { COMMANDS } from './commands.ts'
 import { STANDARD } from './paths.ts'
 
 /**
  * Finds the command that the first words name, undefined for the program itself, and the words after its
  * name. `isHelp`: the word `help` precedes the command.
  */
-export function findCommand(argv: readonly string[]) {
+export function findCommand(commands: readonly Command[], argv: readonly string[]) {
   let row: Command | undefined
   let isHelp = false
   for (const [at, word] of argv.entries()) {
-    const child = childrenOf(COMMANDS, row?.name ?? '').find((known) => wordOf(known) === word)
-    const asks = word === 'help' && (row === undefined || hasCommands(row))
+    const child = childrenOf(commands, row?.name ?? '').find((known) => wordOf(known) === word)
+    const asks = word === 'help' && (row === undefined || hasCommands(commands, row))
     if (child === undefined && !asks) return { row, rest: argv.slice(at), isHelp }
     row = child ?? row
     isHelp ||= asks
@@ -28,8 +27,8 @@ export function findCommand(argv: readonly string[]) {
 }
 
 /** Whether the row has commands below it. */
-export function hasCommands({ name }: Command): boolean {
-  return childrenOf(COMMANDS, name).length > 0
+export function hasCommands(commands: readonly Command[], { name }: Command): boolean {
+  return childrenOf(commands, name).length > 0
 }
 
 /** Whether one of the flags occurs before `--`. */
@@ -38,9 +37,12 @@ export function hasFlag(words: readonly string[], ...names: string[]): boolean {
   return words.slice(0, end === -1 ? undefined : end).some((word) => names.includes(word))
 }
 
+/** The commands, and the one below which a word should name another. */
+export type Among = { commands: readonly Command[]; group?: Command | undefined }
+
 /** Returns the problem of an unknown command, with the most similar one. */
-export function unknownCommand(group: Command | undefined, word: string): string {
-  const names = childrenOf(COMMANDS, group?.name ?? '').map(wordOf)
+export function unknownCommand(word: string, { commands, group }: Among): string {
+  const names = childrenOf(commands, group?.name ?? '').map(wordOf)
   const shown = group === undefined ? word : `${group.name} ${word}`
   return `unknown command ${JSON.stringify(shown)}${didYouMean(word, names) || ` (there are ${names.join(', ')})`}`
 }
@@ -99,17 +101,19 @@ function flagsOf(known: readonly { flag: string }[]): string[] {
 
 type Words = Pick<ReturnType<typeof readFlags>, 'words' | 'separated' | 'problems'>
 
-/**
- * Parses the arguments of a command. `isBare`: no command was named, so `serve` runs.
- */
-export function readArguments(row: Command, { words, separated, problems }: Words, isBare: boolean) {
+/** `isBare`: no command was named, so `serve` runs. */
+type ArgumentsOptions = Words & { commands: readonly Command[]; isBare: boolean }
+
+/** Parses the arguments of a command. */
+export function readArguments(row: Command, options: ArgumentsOptions) {
+  const { words, separated, problems, commands, isBare } = options
   const names = operandsOf(row)
   const hasRest = names.at(-1)?.isRest === true
   const wrong = [
     ...problems,
     ...(hasRest && words.length > separated ? [`put "--" before the ${names[0]?.label.toLowerCase()}`] : []),
     ...(hasRest ? [] : words.slice(names.length)).map((word, index) =>
-      explainWord(row, word, isBare && index === 0),
+      explainWord(word, { row, commands, isFirst: isBare && index === 0 }),
     ),
     ...(problems.length > 0 ? [] : names.slice(words.length))
       .filter(({ isNeeded }) => isNeeded)
@@ -124,15 +128,17 @@ export function readArguments(row: Command, { words, separated, problems }: Word
   }
 }
 
+type Surplus = { row: Command; commands: readonly Command[]; isFirst: boolean }
+
 /** Explains a surplus argument, which may be a misspelled or misplaced command. */
-function explainWord(row: Command, word: string, isFirst: boolean): string {
-  const names = childrenOf(COMMANDS, row.name === 'serve' ? '' : row.name).map(wordOf)
+function explainWord(word: string, { row, commands, isFirst }: Surplus): string {
+  const names = childrenOf(commands, row.name === 'serve' ? '' : row.name).map(wordOf)
   if (names.includes(word)) return `the command ${word} comes before all flags`
   if (!isFirst) return `unexpected argument ${JSON.stringify(word)}`
   // A secret link must not be repeated on the screen.
   if ((parseLinkOrToken(word)?.server ?? null) !== null)
     return 'a link comes after a command: oncebox get LINK'
-  return unknownCommand(undefined, word)
+  return unknownCommand(word, { commands })
 }
 
 /** Parsers of arguments by name. Arguments of other names may be any text. */
