@@ -25,6 +25,10 @@ test('the files that it names are those of this version', () => {
   expect(named.filter((name) => !made.includes(name))).toEqual([])
 })
 
+test('a command in a container that asks for a password has a terminal', () => {
+  expect(page).toMatch(/docker exec -it oncebox oncebox user add/)
+})
+
 test('the table leads to each of them', () => {
   const anchors = sections.map((section) => {
     const title = section.slice(0, section.indexOf('\n'))
