@@ -36,6 +36,8 @@ type DeliveriesOptions = {
  */
 const AT_ONCE = 2 * MOST_WEBHOOKS
 const RETRY_MS = 5_000
+/** The pause while the message that is due first has to wait for its receiver, or others were given up. */
+const BLOCKED_MS = 250
 
 /** The receiver of all mail: the mail server. */
 const MAIL = 0
@@ -86,7 +88,7 @@ export function createDeliveries(options: DeliveriesOptions): Job {
     const onlyMail = running.size >= AT_ONCE
     if (onlyMail && running.has(MAIL)) return lookAgain
     const message = await outbox.takeDue([...running.keys()], { onlyMail })
-    if (message === null) return lookAgain
+    if (message === null) return Math.min(BLOCKED_MS, lookAgain)
     const receiver = receiverOf(message)
     const delivering = deliver(message, report).finally(() => {
       running.delete(receiver)

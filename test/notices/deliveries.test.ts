@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { MOST_WEBHOOKS } from '../../src/domain/outbox.ts'
-import { MINUTE } from '../../src/domain/time.ts'
+import { HOUR, MINUTE, SECOND } from '../../src/domain/time.ts'
 import { type Channel, createDeliveries } from '../../src/notices/deliveries.ts'
 import { openTestStore, storePush, view } from '../support/store.ts'
 import { waitUntil } from '../support/waiting.ts'
@@ -105,6 +105,57 @@ test('a delivery starts with the commit that queued it, and an idle server sends
   await waitUntil(() => arrived.length === 1)
   // 3 ms on a quiet machine.
   expect((arrived[0] ?? 0) - committed).toBeLessThan(200)
+  await job.stop()
+  await opened.close()
+})
+
+test('a retry keeps its time while another receiver hangs and has more that is due', async () => {
+  const opened = await openTestStore()
+  const { preferences } = opened.store
+  const { id, push } = await storeTold(opened, 'ann@example.org', 1)
+  const hanging = Promise.withResolvers<null>()
+  let [hung, tries] = [0, 0]
+  const hangs = () => {
+    hung += 1
+    return hanging.promise
+  }
+  const failsOnce = async () => {
+    tries += 1
+    return tries === 1 ? ('unreachable' as const) : null
+  }
+  const job = startDeliveries(opened, [
+    { kinds: ['webhook'], deliver: failsOnce },
+    { kinds: ['event_mail'], deliver: hangs },
+  ])
+  await view(opened, push)
+  await waitUntil(async () => (await opened.store.webhooks.listWebhooks(id))[0]?.lastError === 'unreachable')
+  await preferences.keep({ accountId: id, mailEvents: ',push.opened,' })
+  await Promise.all([view(opened, push), view(opened, push)])
+  await waitUntil(() => hung === 1)
+  opened.clock.advance(11 * SECOND)
+  await waitUntil(() => tries > 1)
+  expect(hung).toBe(1)
+  hanging.resolve(null)
+  await job.stop()
+  await opened.close()
+})
+
+test('hundreds of messages that were given up do not delay a new one', async () => {
+  const opened = await openTestStore()
+  const ann = await storeTold(opened, 'ann@example.org', MOST_WEBHOOKS)
+  for (let n = 0; n < 12; n += 1)
+    await view(opened, await storePush(opened, { ownerId: ann.id }, { labels: LABELS }))
+  opened.clock.advance(25 * HOUR)
+  const bob = await storeTold(opened, 'bob@example.org', 1)
+  await view(opened, bob.push)
+  const told: (number | null)[] = []
+  const deliver: Channel['deliver'] = async ({ accountId }) => {
+    told.push(accountId)
+    return null
+  }
+  const job = startDeliveries(opened, [{ kinds: ['webhook'], deliver }])
+  await waitUntil(() => told.length > 0)
+  expect(told).toEqual([bob.id])
   await job.stop()
   await opened.close()
 })
