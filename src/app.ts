@@ -54,9 +54,9 @@ type InstancePorts = Ports & {
   addresses?: readonly string[]
   /** The port of TLS, once the server listens. */
   httpsPort?: () => number
-  /** Starts the process for a backup in --backup-dir; without it none are made. */
+  /** Starts the process that makes a backup in --backup-dir. If it is absent, the server makes none. */
   startBackup?: StartBackup
-  /** Tests make hashing cheap. */
+  /** The cost of hashing. Tests lower it to be fast. */
   argon2Cost?: Argon2Cost
   /** Milliseconds between polls of the outbox; tests shorten it. */
   lookEvery?: number
@@ -95,7 +95,9 @@ export async function openInstance(served: ServedConfig, ports: InstancePorts) {
   }
 }
 
-/** In a unit or compose file, each of these would silently accept at every start what was meant for one. */
+/**
+ * In a unit or compose file, each of these flags, meant for one start, would apply silently at every start.
+ */
 const FOR_ONE_START = ['acceptClock', 'acceptMove', 'acceptDatabase'] as const
 
 function logStart(config: Config, log: Log): void {
@@ -130,7 +132,7 @@ async function runOn(parts: InstanceParts, ports: InstancePorts) {
   const isAlone = store.database === null
   const texts = await openAppearance({ ...opened, started: appearanceAtStart(config) })
   const appearance = auditing?.wrapAppearance(texts) ?? texts
-  // After the store, because the authority and the note about backups lie in its folder.
+  // Call this after the store is open, because the authority and the backup note are in its folder.
   const tls = await openTls({ ...ports, config, log })
   const scheduled = await openBackups({ ...ports, config, store, log })
   const backups = scheduled && (auditing?.wrapBackups(scheduled) ?? scheduled)
@@ -219,7 +221,7 @@ export async function startServer(served: ServedConfig, ports: Ports & OwnProgra
       ...{ ...urls, ...managed, baseUrl, dataDir },
       /** Server and database, without the login; null for the database in the data folder. */
       database: nameDatabase(config),
-      /** The one-time path where the first administrator creates an account; null when there are accounts. */
+      /** The one-time path of the setup page for the first administrator; null if there are accounts. */
       setupPath,
       keepSetupLink: notes.keepSetupLink,
       noteCrash,

@@ -43,8 +43,8 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
   }
 
   /**
-   * Demotes an administrator, and removes their invitations and reset links but not their pushes. Throws
-   * `not_found`, or `conflict` for the last one.
+   * Makes an administrator an ordinary account. Removes their invitations and reset links, but not their
+   * pushes. Throws `not_found`, or `conflict` for the last administrator.
    */
   async function unmakeAdmin(email: string): Promise<void> {
     const { id, isAdmin } = await requireAccount(email)

@@ -21,7 +21,7 @@ export type NewApiToken = { apiToken: string; name: string; prefix: string }
 type Options = {
   apiTokens: Store['apiTokens']
   accounts: Pick<Accounts, 'requireAccount'>
-  /** Whether the tokens of this account are paused, because nobody has signed in to it for long. */
+  /** Whether the tokens of this account are paused because its owner has not signed in for long. */
   isPaused?: (found: Authenticated) => boolean
 }
 

@@ -26,7 +26,7 @@ export async function verifyNew({ id, ...sent }: Credential, { challenge, party 
     supportedAlgorithmIDs: ALGORITHMS,
   })
   const key = registrationInfo?.credential
-  // The signed id counts, whatever stands beside it.
+  // The browser also sends the id outside the signed data. Only the signed one can be trusted.
   if (!verified || key === undefined || key.id !== id) throw new Error('the new passkey is not verified')
   const { publicKey, counter } = key
   const credentialId = Buffer.from(key.id, 'base64url')
@@ -61,7 +61,7 @@ function expectedOf({ id, origin }: RelyingParty, challenge: string) {
   }
 }
 
-/** Pages of other sites cannot frame ours, so neither may the answer come from a frame. */
+/** Refuses an assertion that was made inside another site's frame: no page of this server may be framed. */
 function requireOwnFrame(clientDataJSON = ''): string {
   const { crossOrigin } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString())
   if (crossOrigin === true) throw new Error('the answer comes from a frame')

@@ -1,5 +1,5 @@
-// Passkeys: challenges for browsers, and what a signed answer opens. A passkey signs in alone where the
-// password alone could, is a second factor everywhere else, and confirms a session.
+// Passkeys: issues challenges to browsers and checks the signed answers. A passkey signs in by itself where
+// the password alone would, serves as second factor everywhere else, and confirms a session.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { randomKey } from '../crypto/random.ts'
@@ -17,7 +17,7 @@ import type { SignInLimit } from './sign-in-limit.ts'
 import { createTicket, nonceOf } from './ticket.ts'
 import { newRecoveryCodes } from './two-factor.ts'
 
-/** The use of a challenge. `pending`: the sealed sign-in whose password was right. */
+/** The purpose of a challenge. `pending` is the sealed sign-in whose password was correct. */
 export type PasskeyPurpose =
   | { kind: 'sign_in' }
   | { kind: 'second_factor'; pending: string }
@@ -40,7 +40,7 @@ type Begun = { challenge: string; purpose: string }
 export type Passkeys = ReturnType<typeof createPasskeys>
 
 export type PasskeysOptions = {
-  /** This server as browsers know it; null if they offer no passkeys for it. */
+  /** This server as browsers identify it; null if browsers offer no passkeys for its address. */
   party: RelyingParty | null
   store: Pick<Store, 'passkeys' | 'identities'>
   keyring: Keyring
@@ -238,8 +238,8 @@ export function createPasskeys(options: PasskeysOptions) {
 }
 
 /**
- * Returns a name for the purpose, so that a challenge cannot be used for another. A session is named by its
- * form token, because a later one may have its id.
+ * Returns a name for the purpose, so that a challenge cannot be used for another one. Names a session by its
+ * form token, because its id may be reused by a later session.
  */
 function nameOf(purpose: PasskeyPurpose): string {
   switch (purpose.kind) {
@@ -253,7 +253,7 @@ function nameOf(purpose: PasskeyPurpose): string {
   }
 }
 
-/** The user handle of an account: the same for all of its passkeys, and says nothing about the person. */
+/** The user handle of an account: the same for all of its passkeys, and without personal data. */
 function handleOf({ id, createdAt }: Account): string {
   return hashToken(`passkeys of account ${id} ${createdAt}`).toString('base64url')
 }

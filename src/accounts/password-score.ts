@@ -5,8 +5,8 @@ import { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
 
 /**
- * Bounds on the work, which grows faster than the length of the password, and with its look-alike
- * substitutions (`4` or `@` for `a`), of which a hostile password has hundreds.
+ * Limits on scoring. Its cost grows faster than the password's length, and with the look-alike substitutions
+ * (`4` or `@` for `a`), of which a hostile password has hundreds.
  */
 const BOUNDS = { maxLength: 32, l33tMaxSubstitutions: 20 }
 

@@ -29,7 +29,7 @@ type ProviderPurpose =
   | { kind: 'invite'; link: string }
   | { kind: 'link' | 'confirm'; session: number }
 
-/** Where a visit to the provider leads: the purpose, and the page of this server afterwards. */
+/** The purpose of a visit to the provider, and the page of this server that follows it. */
 type ProviderVisit = { purpose: ProviderPurpose; next: string }
 
 export type ProviderOutcome =
@@ -97,8 +97,8 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
   }
 
   /**
-   * Ends a visit to the provider. `query`: that of the callback; `cookie`: what `start` gave this browser.
-   * Throws ProviderError.
+   * Ends a visit to the provider. `query` is the callback's; `cookie` is the one that `start` set in this
+   * browser. Throws ProviderError.
    */
   async function finish(given: {
     query: URLSearchParams
@@ -144,7 +144,10 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     return { ...signIn, next }
   }
 
-  /** Makes an account for the person, or asks for the password of the one that has the address. */
+  /**
+   * Signs in a person without a linked account: makes an account, or asks for the password of the account
+   * with the same address.
+   */
   async function enterFirst(claims: ProviderClaims, { visit, next }: Entry): Promise<ProviderOutcome> {
     const email = verifiedAddress(claims, domains)
     if (email === null) throw new ProviderError('address_unverified')
@@ -190,7 +193,7 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     return { outcome: 'linked', next }
   }
 
-  /** Confirms the session if the provider has just asked its own person again. */
+  /** Confirms the session if the provider has just authenticated the same person again. */
   async function confirm(
     claims: ProviderClaims,
     { session, startedAt, next }: OfSession & { startedAt: number },
@@ -272,7 +275,10 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     ...{ start, finish, linkByPassword, confirmBy, logOut },
     /** Whether the account is linked to a person. */
     isLinked: ({ id }: Account) => identities.isBound(id),
-    /** Ends the link and the sessions that it began. Returns false for an account without a password. */
+    /**
+     * Removes the link to the provider and the sessions that began with it. Returns false for an account
+     * without a password.
+     */
     unlink: ({ id }: Account) => identities.unbind(id),
     /** Whether the account may be linked. */
     isOpenTo: ({ email }: Account) => email !== breakGlass,

@@ -21,7 +21,7 @@ export type ProviderSettings = {
   groupClaim: string | null
 }
 
-/** Binds the answer of the provider to one sign-in of one browser. */
+/** Ties the provider's answer to one sign-in in one browser. */
 export type SignInSecrets = { state: string; nonce: string; verifier: string }
 
 type LogoutClaims = {
@@ -29,14 +29,14 @@ type LogoutClaims = {
   sid: string | null
   subject: string | null
   jti: string
-  /** When the token can no longer be sent again, in milliseconds since 1970. */
+  /** When the token expires and cannot be replayed any more, in milliseconds since 1970. */
   lapsesAt: number
 }
 
 export type Provider = ReturnType<typeof createProvider>
 
 const METADATA_KEPT = HOUR
-/** How old a logout token may be. */
+/** The maximum age of a logout token. */
 const LOGOUT_LIFETIME = 10 * MINUTE
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 /** Asymmetric algorithms alone: `none` proves nothing, and HS* is signed with the secret of this server. */

@@ -18,7 +18,7 @@ import { createTicket } from './ticket.ts'
 /** The token goes into a cookie, and is not stored. */
 export type NewSession = { account: Account; sessionToken: string }
 
-/** The end of a sign-in. */
+/** The result of a sign-in that has ended. */
 type SignInEnd = ({ outcome: 'signed_in' } & NewSession) | { outcome: 'refused' }
 
 export type SignIn =
@@ -50,7 +50,7 @@ type SessionsOptions = {
   /** Called after each sign-in with a password. */
   onPasswordSignIn: (account: Account) => void
   now: Now
-  /** The system's clock, by which phones compute codes. The app's clock can be ahead of it. */
+  /** The system's clock, which authenticator apps use too. The app's clock can be ahead of it. */
   systemNow: Now
 }
 
@@ -206,7 +206,7 @@ export function createSessions(options: SessionsOptions) {
   ): Promise<SignInEnd> {
     const sessionToken = newRandomToken()
     const hash = hashToken(sessionToken)
-    // If the session began despite the error, its token is unknown to all.
+    // If the database began the session despite the error, nobody has its token.
     await store.sessions
       .addSession({ accountId: account.id, hash, visit, tested: passwordHash, origin })
       .catch(rethrowWithoutDoubt)
@@ -215,8 +215,8 @@ export function createSessions(options: SessionsOptions) {
   }
 
   /**
-   * Begins a session for a new account, or one whose password was just set with a link. Refuses if it has a
-   * second factor, or may not sign in with a password.
+   * Begins a session for a new account, or after a reset link set a password. Refuses an account that has a
+   * second factor or may not sign in with a password.
    */
   async function beginFor(account: Account, visit: Visit): Promise<SignIn> {
     const found = await store.accounts.findCredentials(account.email)
@@ -224,7 +224,7 @@ export function createSessions(options: SessionsOptions) {
     return isOpen ? begin(found, visit) : { outcome: 'refused' }
   }
 
-  /** Signs in a person whose passkey is right. */
+  /** Signs in the owner of a passkey that was verified. */
   async function beginByPasskey(found: Credentials, visit: Visit): Promise<SignInEnd> {
     if (found.account.disabledAt !== null) return { outcome: 'refused' }
     return begin(found, visit)
@@ -303,7 +303,7 @@ export function createSessions(options: SessionsOptions) {
   /** Whether the password (and with a second factor the code) was confirmed recently in this session. */
   const isConfirmed = ({ confirmedAt }: Session): boolean => isRecent(confirmedAt)
 
-  /** Whether the session began recently. */
+  /** Whether the session began within the time that a confirmation lasts. */
   const isNew = ({ createdAt }: Session): boolean => isRecent(createdAt)
 
   return {
@@ -312,7 +312,7 @@ export function createSessions(options: SessionsOptions) {
     signInBy,
     signInByLink,
     allowsPassword: options.allowsPassword,
-    /** Returns the sign-in whose password was right within the last 10 minutes, else null. */
+    /** Returns the pending sign-in, if its password was checked within the last 10 minutes; else null. */
     readPending: waiting.open,
     confirmSignIn,
     confirmSignInBy,

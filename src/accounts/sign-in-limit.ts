@@ -16,8 +16,8 @@ const budgetOf = (kind: string, tries: number) => (key: string) => ({
 })
 
 /**
- * Wrong tries for one account from one address. Typing errors stay far below, and people at other addresses
- * are not locked out.
+ * Wrong tries for one account from one address. Well above the number of typing errors; people at other
+ * addresses are not locked out.
  */
 const ofPair = budgetOf('pair', 10)
 /**
@@ -142,7 +142,7 @@ export function createSignInLimit({ budgets, now, clientOf, knownAddresses }: Si
     const client = clientOf(address)
     const taken = ofTakenEmails(client ?? 'here')
     const states = await count(client === null ? [taken] : [ofNewAccounts(client), taken])
-    // The other budget counts the sign-up even if it fails.
+    // Count the sign-up against the second budget even if it fails.
     return countAttempt(states.slice(-1), { work, isRight: () => true })
   }
 

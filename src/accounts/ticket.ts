@@ -1,4 +1,4 @@
-// Tickets: sealed values that a browser keeps while somebody signs in, and that lapse after some minutes.
+// Tickets: sealed values that a browser keeps during a sign-in, and that expire after some minutes.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { openJson, sealJson } from '../crypto/sealed-field.ts'

@@ -28,9 +28,9 @@ export function newRecoveryCodes(): string[] {
 
 export function createTwoFactor({ store, keyring, limit, now, systemNow }: TwoFactorOptions) {
   /**
-   * Offers a secret for an authenticator app, which is stored once a code proves that the app has it. A
-   * session gets the same secret for an hour on every node, so that a reload shows the scanned one; one that
-   * was turned on is never offered again.
+   * Offers a secret for an authenticator app, and stores it once a code proves that the app has it. For an
+   * hour a session gets the same secret on every node, so that a reload does not replace the scanned one. A
+   * secret that was in use before is never offered again.
    */
   async function offer({ id, email }: Account, { session, issuer }: { session: Session; issuer: string }) {
     const lastStep = (await store.accounts.findCredentials(email))?.totpStep ?? null

@@ -1,5 +1,5 @@
-// The keys of end-to-end encryption as texts: the key behind `#` in a link, and the short digests by which
-// programs and people compare recipients (contract, "End-to-end"). Runs in the browser too.
+// The text forms of the keys of end-to-end encryption: the key behind `#` in a link, and the short digests by
+// which programs and people compare recipients (contract, "End-to-end"). Runs in the browser too.
 
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base64urlnopad, bech32, hex } from '@scure/base'
@@ -13,7 +13,7 @@ const LINK_KEY = /^[\w-]{42}[AEIMQUYcgkosw048]$/
 /** 16 bytes, encoded the same way. */
 const FINGERPRINT = /^[\w-]{21}[AQgw]$/
 
-/** `linkKey` stands behind `#` in the link; `keyCheck` goes to the server with the push. */
+/** `linkKey` is the part behind `#` in the link; `keyCheck` is sent to the server with the push. */
 export type NewKey = { identity: string; recipient: string; linkKey: string; keyCheck: string }
 
 /** Makes the key of a new push: a fresh X25519 identity. */

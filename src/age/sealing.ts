@@ -1,12 +1,13 @@
-// The format of end-to-end pushes, and of answers that are encrypted for their owner: a text is ASCII-armored
-// age, and each file is age around a ZIP of it alone, with the comment `n/N`. The program `age` opens both.
-// The browser and the command line seal and open by this file, and the server seals plain answers by it.
+// The format of end-to-end pushes, and of answers that are encrypted for their owner. A text is ASCII-armored
+// age. Each file is age around a ZIP that holds only this file, with the comment `n/N`. The program `age`
+// decrypts both. The browser and the command line use this code to encrypt and decrypt, and the server to
+// encrypt plain answers.
 
 import { armor, Decrypter, Encrypter } from 'age-encryption'
 import { joined, piecesOf, streamOf } from './streams.ts'
 import { unzipFile, zipFile } from './zip.ts'
 
-/** Thrown when the received data was not sealed for these keys. None of it may be shown or kept. */
+/** Thrown if the received data was not encrypted for these keys. Do not show or keep any part of it. */
 export class Unopened extends Error {}
 
 /** Encrypts a text, ASCII-armoured. Throws if a recipient is not a key. */
@@ -40,7 +41,7 @@ function encrypterFor(recipients: readonly string[]): Encrypter {
   return encrypter
 }
 
-/** Opens a text. Throws Unopened unless one of the identities opens the whole of it. */
+/** Decrypts a text. Throws Unopened unless one of the identities decrypts all of it. */
 export async function openText(armoured: string, identities: readonly string[]): Promise<string> {
   try {
     const bytes = await decrypterOf(identities).decrypt(armor.decode(armoured))
@@ -64,8 +65,8 @@ export type OpenOptions = {
 export type DecryptedFile = { name: string; size: number; position: FilePosition | null }
 
 /**
- * Opens a file while it is read. Throws Unopened unless one of the identities opens the whole of it, and what
- * `sealed` and `write` throw.
+ * Decrypts a file while it is read. Throws Unopened unless one of the identities decrypts all of it, and
+ * whatever `sealed` and `write` throw.
  */
 export async function openFile(
   sealed: AsyncIterable<Uint8Array>,
@@ -104,7 +105,9 @@ function positionIn(comment: string): FilePosition | null {
   return n > 0 && n <= of ? { n, of } : null
 }
 
-/** The content of a file is a ZIP, of which a small one can hold so much that it fills a disk. */
+/**
+ * Limits what a file may unpack to: its content is a ZIP, and a small ZIP can expand until the disk is full.
+ */
 const MIN_ROOM = 256 * 1024 * 1024
 const MAX_GROWTH = 20
 
@@ -123,7 +126,10 @@ function decrypterOf(identities: readonly string[]): Decrypter {
 const MAX_HEADER_BYTES = 64 * 1024
 const HEADER_END = '\n--- '
 
-/** Resolves to the same pieces. Throws unless they begin with a header: age reads one of any length. */
+/**
+ * Returns the pieces unchanged. Throws unless they begin with a header of limited size, because age would
+ * read one of any length.
+ */
 async function withHeader(pieces: AsyncGenerator<Uint8Array>): Promise<AsyncGenerator<Uint8Array>> {
   let first: Uint8Array = new Uint8Array()
   while (!textIn(first).includes(HEADER_END)) {

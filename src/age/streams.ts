@@ -9,7 +9,7 @@ export async function* piecesOf(stream: ReadableStream<Uint8Array>): AsyncGenera
       yield value
     }
   } finally {
-    // Does nothing to a stream that has ended, or that has failed.
+    // Cancelling does nothing to a stream that has ended or failed.
     await reader.cancel().catch(() => undefined)
   }
 }

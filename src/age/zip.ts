@@ -32,7 +32,7 @@ async function* withComment(zip: ReadableStream<Uint8Array>, comment: string): A
 
 type ZippedFile = { name: string; comment: string; size: number }
 
-/** Thrown unless the data is one complete ZIP with exactly one file. */
+/** Thrown if the data is not one complete ZIP with exactly one file. */
 class UnfitZip extends Error {}
 
 type ReadOptions = {
@@ -105,11 +105,11 @@ const END = { bytes: 22, signature: 0x06054b50 }
 const LARGE_END = { bytes: 76, signature: 0x06064b50 }
 const LARGE = 0xffff_ffff
 const ZIP64 = 1
-/** Whether the sizes follow the data, and how many bytes they may take there. */
+/** The flag that says that the sizes follow the data, and the lengths that such a trailer can have. */
 const SIZES_FOLLOW = 1 << 3
 const ENCRYPTED = 1
 const DESCRIPTORS = [12, 16, 20, 24]
-/** More bytes than the parts after the data can have: four texts of 64 KiB, and what is fixed. */
+/** An upper bound on the parts after the data: four texts of 64 KiB, and the fields of fixed size. */
 const MAX_TAIL_BYTES = 2 ** 18 + 2 ** 10
 /** Bytes that are gathered before they are joined. */
 const GATHERED_BYTES = 2 ** 20

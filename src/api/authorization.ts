@@ -1,9 +1,9 @@
 // Reads the Authorization header: the words that may be an API token, in every scheme that clients use.
 
 export type Authorization = {
-  /** Candidates for the token; the first valid one counts. */
+  /** Candidates for the token. The first valid one is used. */
   words: string[]
-  /** Whether the scheme says that this is an API token, so that an invalid one is refused. */
+  /** Whether the scheme is only for API tokens, so that an invalid one is refused. */
   isClaim: boolean
 }
 

@@ -42,8 +42,8 @@ async function bodyOf(download: GrantedDownload, span: Span) {
 }
 
 /**
- * Returns null for the whole file. An archive supports no ranges: it would have to be read from its start
- * each time.
+ * Returns the requested range, or null for the whole file. An archive supports no ranges: each would mean
+ * reading it from the start.
  */
 function readSpan({ headers }: Request, { id, size }: GrantedDownload): Span | null | 'unsatisfiable' {
   const condition = headers.get('if-range')

@@ -22,7 +22,7 @@ type ReadyOptions = {
 
 export function createAnswerReady({ lookAtHealth, isAdmin, ...place }: ReadyOptions) {
   return async ({ exchange }: RouteRequest): Promise<Response> => {
-    // Look at both at once, because each may wait for a database that hangs.
+    // Check both at once, because each may wait for a database that hangs.
     const [{ isReady: ready, findings }, mayKnow] = await Promise.all([
       lookAtHealth(),
       isOnThisMachine(exchange, place) || isAdmin(exchange),
@@ -35,9 +35,10 @@ export function createAnswerReady({ lookAtHealth, isAdmin, ...place }: ReadyOpti
 type ProxyFacts = Pick<ReadyOptions, 'hasUndeclaredProxy' | 'baseUrl' | 'hasTrustedProxies'>
 
 /**
- * Whether a program of this machine asks. Behind an undeclared reverse proxy every client connects from
- * loopback. So any hint of one withholds the details: a forwarding header, of an earlier request too, or a
- * public base URL without --trusted-proxy. A Host other than loopback may be a web page's (DNS rebinding).
+ * Whether a program on this machine asks. Behind a reverse proxy that is not declared, every client connects
+ * from loopback. So any sign of a proxy withholds the details: a forwarding header, even on an earlier
+ * request, or a public base URL without --trusted-proxy. A Host other than loopback may come from a web page
+ * (DNS rebinding).
  */
 function isOnThisMachine({ request, clientAddress, host }: Exchange, place: ProxyFacts): boolean {
   if (!isLoopbackAddress(clientAddress) || host === null || !isLoopbackHost(host)) return false

@@ -73,7 +73,7 @@ export const PARAMETERS = {
   idempotencyKey: {
     ...inHeader('Idempotency-Key'),
     description: `Makes it safe to repeat a create whose answer was lost: for 24 hours the same key with the same fields answers as the first time and creates nothing. With other fields it is 422. ${KEY_LENGTH.min} to ${KEY_LENGTH.max} printable characters, random, a new one for each push. A key belongs to the account, or without one to the address.`,
-    // No example, because programs would all send it as their key.
+    // Gives no example, because programs would copy it and all send the same key.
     schema: Type.String({
       minLength: KEY_LENGTH.min,
       maxLength: KEY_LENGTH.max,
@@ -87,8 +87,8 @@ export function readUrlToken({ params }: Pick<RouteRequest, 'params'>): string {
 }
 
 /**
- * Returns null if no passphrase was given. Prefers the header, because queries stay in histories and in other
- * programs' logs.
+ * Returns null if no passphrase was given. Prefers the header, because browsers and other programs store or
+ * log URLs with their queries.
  */
 export function readPassphrase(exchange: Exchange): string | null {
   const header = exchange.request.headers.get(PARAMETERS.passphraseHeader.name)
@@ -105,7 +105,7 @@ function decodeHeader(value: string): string {
   }
 }
 
-/** Returns null if none was given. */
+/** Returns the cursor of the page; null if none was given. */
 export function readBefore(exchange: Exchange): string | null {
   return findInQuery(exchange, PARAMETERS.before.name) || null
 }

@@ -38,7 +38,7 @@ function presentPush({ push, urlToken }: LinkedPush, { linkBase, now }: PresentO
   }
 }
 
-/** Presents what the page of the link shows to anyone who has it. */
+/** Presents what anyone with the link may see before opening it. */
 export function presentPreview(
   { push, urlToken }: LinkedPush,
   options: PresentOptions,

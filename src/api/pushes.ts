@@ -208,7 +208,7 @@ function refusePassphrase(message: string, error: string | null): Response {
   return answerJson(401, body, { 'www-authenticate': 'Bearer' })
 }
 
-/** Returns the message for a wrong passphrase, which also says if this try expired or locked the push. */
+/** Returns the message for a wrong passphrase. Says so if this try expired or locked the push. */
 function explainWrong(push: Push): string {
   const wrong = 'The passphrase is wrong.'
   if (isEndedByTries(push)) return `${wrong} It was the last of too many wrong ones: this push has expired.`

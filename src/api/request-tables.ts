@@ -23,7 +23,7 @@ type Body = {
   list?: string
   /** A member that a form may send without the brackets, too. */
   plain?: string
-  /** Another body with the same members. */
+  /** Another kind of body with the same members. */
   like?: 'Push'
   example: object
 }
@@ -32,12 +32,12 @@ const someText = (options = {}) => Type.String({ pattern: '\\S', ...options })
 const SOME_FILES = Type.Array(Type.Any(), { minItems: 1 })
 const ofKind = (kind: string) => Type.String({ enum: [kind] })
 
-/** The first line of what age encrypts. The rest is checked on arrival. */
+/** Matches the first line of age's armor. The rest is checked when the request arrives. */
 const SEALED_TEXT = someText({ pattern: '^\\s*-----BEGIN AGE ENCRYPTED FILE-----' })
 const isSealed = (sealed: boolean) => Type.Unsafe<boolean>({ type: 'boolean', enum: [sealed] })
 const SEALED = { end_to_end: isSealed(true) }
 const UNSEALED = { end_to_end: Type.Optional(isSealed(false)) }
-/** The members that only an end-to-end push may have. */
+/** Forbids the members that only an end-to-end push may have. */
 const PLAIN = {
   ...UNSEALED,
   key_check: Type.Optional(Type.Not(Type.Any())),
@@ -128,7 +128,7 @@ function schemasOf(table: Record<string, { schema: TSchema }>): Members {
   return Object.entries(table).map(([name, { schema }]) => [name, schema])
 }
 
-/** Describes an object whose members are optional, except those of one of the alternatives. */
+/** Describes an object whose members are optional, except that one of the alternatives must be complete. */
 function objectOf(members: Members, ways: Members[]) {
   const anyOf = ways.map((way) => Type.Object(Object.fromEntries(way)))
   const needed = anyOf.length > 1 ? { anyOf } : { required: anyOf[0]?.required }

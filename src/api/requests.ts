@@ -1,5 +1,4 @@
-// The endpoints of requests for secrets: those of their owner, and the one that accepts answers from
-// strangers.
+// The endpoints of requests for secrets: the owner's, and the one that accepts answers from strangers.
 
 import type { PushLimits } from '../domain/new-push.ts'
 import { formatTime } from '../domain/time.ts'

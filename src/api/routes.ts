@@ -1,4 +1,4 @@
-// The table of the API: what answers each of its URLs. One without a controller does not compile.
+// The table of the API: maps each URL to its controller. A URL without one does not compile.
 
 import type { PushLimits } from '../domain/new-push.ts'
 import type { Now } from '../domain/time.ts'

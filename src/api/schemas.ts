@@ -4,8 +4,8 @@ import { PUSH_KINDS } from '../domain/push.ts'
 import { type Static, type TProperties, type TSchema, Type } from '../http/intake/members.ts'
 
 /**
- * Makes a schema nullable. OpenAPI 3.0 has no type "null", and one `example` instead of the `examples` of
- * JSON Schema.
+ * Makes a schema nullable. OpenAPI 3.0 has no type "null", and has a single `example` where JSON Schema has
+ * `examples`.
  */
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Unsafe<Static<S> | null>({ ...schema, nullable: true })

@@ -14,7 +14,7 @@ export type VersionFacts = {
   /** Whether accounts can have webhooks. */
   webhooks: boolean
   policies: AnswerBody<'Version'>['extensions']['policies']
-  /** How people sign in to the pages. */
+  /** The ways to sign in to the pages. */
   signIn: readonly SignInWay[]
 }
 

@@ -38,7 +38,10 @@ export function createGetViewer(options: ViewerOptions): GetViewer {
     return found
   }
 
-  /** Returns null if the header is missing, or holds no API token, such as a proxy's Basic credentials. */
+  /**
+   * Returns null if the header is missing or holds something else than an API token, such as a proxy's Basic
+   * credentials.
+   */
   async function findIn(authorization: string | null): Promise<Authenticated | null> {
     if (authorization === null) return null
     const { words, isClaim } = readAuthorization(authorization)

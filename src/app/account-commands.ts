@@ -37,7 +37,7 @@ export async function openAccounts(place: AccountsPlace) {
   const store = createAccountOperations({ ...parts, trusted: parts.now, setupLinks: 1 })
   const accounts = createAccounts({ store, passwords: createPasswords(ARGON2_COST) })
   const apiTokens = createApiTokens({ apiTokens: store.apiTokens, accounts })
-  /** Counts what gives access without the account's password, and is revoked with it. */
+  /** Counts the credentials that work without the account's password and are revoked with it. */
   async function countMade({ id }: Pick<Account, 'id'>) {
     const links = (await store.accountLinks.listLinks()).filter(({ createdBy }) => createdBy === id).length
     const tokens = (await store.apiTokens.listApiTokens(id)).length

@@ -9,8 +9,8 @@ import { type Act, createOn } from './audit-acts.ts'
 type CommandAuditOptions = { dataDir: string; now: Now; warn: (warning: string) => void }
 
 /**
- * Opens the audit log that the folder's server was last started with; null without one. A file that takes no
- * lines is a warning, because the change itself can be made.
+ * Opens the audit log that the folder's server last used; null if it used none. Warns about a file that
+ * cannot be written, because the change itself can still be made.
  */
 export async function openCommandAudit({ dataDir, now, warn }: CommandAuditOptions) {
   const { settings = [] } = readSettingsNote(dataDir) ?? {}

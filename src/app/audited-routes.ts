@@ -1,4 +1,4 @@
-// The routes whose refusals --audit-log tells.
+// The routes whose refusals --audit-log records.
 
 import { API, type Endpoint, PAGES, PREVIOUS_FAMILIES, routeKey } from '../http/urls.ts'
 import type { AuditAction } from '../operating/audit-trail.ts'

@@ -1,4 +1,4 @@
-// The services of a server, wrapped so that --audit-log tells what they do to accounts and the server.
+// The services of a server, wrapped so that --audit-log records what they do to accounts and the server.
 
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ApiTokens } from '../accounts/api-tokens.ts'
@@ -166,7 +166,8 @@ function actOn(action: AuditAction, account: string | { email: string }): Act {
 type SignInResult = { outcome: string; account?: Account }
 
 /**
- * Describes a sign-in; one that waits for a code or a password is not decided yet. `by`: null for a password.
+ * Describes a sign-in. One that still waits for a code or a password has no outcome yet. `by`: how the person
+ * signed in; null for a password.
  */
 function signInAct(
   result: SignInResult | undefined,

@@ -43,7 +43,7 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
   /** Lines wait for the ids of their pushes, and keep the order of their commits. */
   let written: Promise<void> = Promise.resolve()
 
-  /** Notes what is known about the current request; outside of one, nothing. */
+  /** Adds facts to the record of the current request. Does nothing outside of a request. */
   function note(known: Partial<AuditedCall>): void {
     const call = calls.getStore()
     if (call !== undefined) Object.assign(call, known)

@@ -40,15 +40,13 @@ export async function openBackups(options: OpenBackupsOptions): Promise<Backups 
   })
 }
 
-/**
- * Returns the last backup; null when its note cannot be read: the process that makes the next one says why.
- */
+/** Returns the last backup; null if its note cannot be read, which the next backup process reports. */
 async function readLast(dataDir: string, folder: string): Promise<MadeBackup | null> {
   const note = await readBackupNote(dataDir).catch(() => null)
   return note?.last?.folder === folder ? note.last : null
 }
 
-/** Returns the arguments of the backup command, none of them secret: it reads secrets from files itself. */
+/** Returns the arguments of the backup command. None is secret: the command reads secrets from files. */
 function argsOf(config: Config, folder: string) {
   const { dataDir, keyFile, tlsAuthorityKey, minFreeSpace, backupKeep, backupRecipients } = config
   return [

@@ -1,5 +1,5 @@
-// Copies everything between a data folder and PostgreSQL, from the command line. No server may be running at
-// either end.
+// Copies everything between a data folder and PostgreSQL, in either direction, from the command line. No
+// server may be running at either end.
 
 import type { DatabaseAddress } from '../domain/database-address.ts'
 import { type BucketConfig, bucketSettingsOf } from '../settings/bucket.ts'
@@ -11,7 +11,7 @@ import { readKeyFile } from '../store/folder/key-file.ts'
 import { becomeOwner } from '../store/folder/ownership.ts'
 import { openFolderEnd, openServerEnd } from '../store/opening/copy-ends.ts'
 
-/** The end that is PostgreSQL; exactly one is set. */
+/** Which end is PostgreSQL, the target or the source. Exactly one is set. */
 type CopyEnds = { to: DatabaseAddress | null; from: DatabaseAddress | null }
 /** The names of both ends, and the numbers of copied rows and files. */
 export type Copied = { from: string; to: string; counts: Counts }

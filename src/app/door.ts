@@ -88,8 +88,7 @@ export function createDoor(options: DoorOptions) {
     outside:
       receiveUrl === null || services.forRecipients === null ? null : createOutsideDoor(shared, receiveUrl),
     /**
-     * Waits until the load balancer has noticed the stop; not at all without other nodes, which could take
-     * over.
+     * Waits until the load balancer has noticed the stop. Without other nodes to take over, does not wait.
      */
     leave: config.databaseUrl === null ? async () => undefined : departure.leave,
     isLeaving: departure.isLeaving,
@@ -139,7 +138,10 @@ function createSide(shared: SharedParts, side: SideOptions) {
   }
 }
 
-/** Makes the door of --receive-listen, which knows one name, one origin and what recipients need. */
+/**
+ * Makes the door of --receive-listen, which accepts one host name and one origin and serves only the pages
+ * for recipients.
+ */
 function createOutsideDoor(shared: SharedParts, receiveUrl: string) {
   const { config, services } = shared
   const { pushes, requests } = services.forRecipients ?? { ...services.sharing, ...services }
@@ -210,8 +212,8 @@ function createReadiness(options: ReadinessOptions, departure: Departure) {
 const STOPPING = { part: 'server', ...problem('The server is stopping. It answers requests until then.') }
 
 /**
- * Whether the session or API token is an administrator's; false for an invalid token, and when the database
- * does not answer in time.
+ * Whether the session or API token belongs to an administrator. False if the token is invalid, or if the
+ * database is too slow to answer.
  */
 function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exchange) => Promise<boolean> {
   const { authenticate } = services.access.apiTokens
@@ -225,12 +227,12 @@ function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exc
   return (exchange) => Promise.race([look(exchange).catch(() => false), Bun.sleep(SECOND).then(() => false)])
 }
 
-/** Probes of load balancers, which ask every second and would fill the log. */
+/** Probes of load balancers: several a second would fill the log. */
 const PROBES = new Set<string>([FILES.up.path, FILES.ready.path])
 
 /**
- * Logs every request, but of consecutive 503s to probes only the first, and no 200. Counts all in the
- * metrics.
+ * Logs every request except probes; of those it logs only the first of several consecutive 503s. Counts all
+ * requests in the metrics.
  */
 function createLogRequest({ log, metrics }: Pick<DoorOptions, 'log' | 'metrics'>): LogRequest {
   const refused = new Set<string>()
@@ -244,7 +246,7 @@ function createLogRequest({ log, metrics }: Pick<DoorOptions, 'log' | 'metrics'>
   }
 }
 
-/** Whether an answer to a probe repeats the last one. `refused`: the routes whose last answer was a 503. */
+/** Whether a probe gets the same answer as before. `refused` holds the routes whose last answer was a 503. */
 function isNothingNew({ route, status }: { route: string; status: number }, refused: Set<string>): boolean {
   if (status === 200) refused.delete(route)
   if (status !== 503) return status === 200

@@ -7,8 +7,8 @@ import { openExpiring } from '../store/opening/server-database.ts'
 import { countLive, expireAll } from '../store/postgres/expire-all.ts'
 
 /**
- * Opens a database, which the caller closes. `livePushes` would be expired, all or none. Throws `conflict`
- * with a message for the operator when the database cannot be used.
+ * Opens a database, which the caller must close. `livePushes` counts the pushes that would be expired, all or
+ * none. Throws `conflict` with a message for the operator if the database cannot be used.
  */
 export async function openToExpire(address: DatabaseAddress) {
   const database = await openExpiring(address)

@@ -40,7 +40,7 @@ export type Imported = Awaited<ReturnType<typeof importCommand>>
 
 const COLLECT = () => Bun.gc(true)
 
-/** Throws `conflict` before anything is imported, when nothing can be. */
+/** Throws `conflict`, before it imports anything, if nothing can be imported. */
 export async function importCommand(wish: ImportWish, ports: ImportPorts) {
   const masterKeys = readKeys(wish, ports.readFile)
   const database = await openDatabase(wish, ports)

@@ -52,8 +52,8 @@ export async function openPlace(
 }
 
 /**
- * Runs the heartbeats of the import. Without them, other nodes would count it as dead after a minute, and its
- * uploads as abandoned.
+ * Runs heartbeats during the import. Without them, other nodes would treat this node as dead after a minute,
+ * and collect its uploads as abandoned.
  */
 async function withHeartbeats(store: OpenedStore, say: (line: string) => void): Promise<OpenedStore> {
   const log = { error: (_: object, message: string) => say(`oncebox: ${message}`) }

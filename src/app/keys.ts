@@ -1,4 +1,4 @@
-// The instance keys of a database: lists them with what still needs them, and rotates to a new one.
+// The instance keys of a database: lists them with the data that still needs each, and rotates to a new key.
 
 import { addKey, fingerprint, type Keyring, parseKeyFile, putKeyFirst } from '../crypto/keyring.ts'
 import { openForAccount, sealForAccount } from '../crypto/sealed-field.ts'
@@ -48,8 +48,8 @@ export function makeNewKey(path: string): string {
 }
 
 /**
- * Returns the keys; the first one seals. Works beside a running server. Throws `conflict` when the key file
- * does not fit the database.
+ * Returns the keys, the one that seals first. Works beside a running server. Throws `conflict` if the key
+ * file does not fit the database.
  */
 export async function showKeys(place: KeyPlace) {
   await using opened = await open(place, { isAlone: false })
@@ -60,10 +60,10 @@ export async function showKeys(place: KeyPlace) {
 }
 
 /**
- * Rotates to a new key: reseals the data of accounts under it, and removes keys that nothing needs. Throws
- * `conflict` while a server runs. Crash-safe: at every moment the key file opens everything in the database,
- * because the new key is added last and moves to the front once the rows name it. The next run removes what a
- * killed run has left. `removed` are the keys that were dropped.
+ * Rotates to a new key: reseals the data of accounts under it, and removes keys that nothing needs. `removed`
+ * lists those. Throws `conflict` while a server runs. Crash-safe: at every moment the key file can decrypt
+ * the whole database, because the new key is first appended, and moved to the front once the rows name it.
+ * The next run removes what a killed run has left.
  */
 export async function rotateKey(place: KeyPlace) {
   await using opened = await open(place, { isAlone: true })

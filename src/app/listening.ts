@@ -48,7 +48,7 @@ export async function openListening(options: ListeningOptions) {
     await Promise.race([announcement?.tried, Bun.sleep(NAMING_MS)])
     const scheme = tls === null ? 'http' : 'https'
     const found = urlsOf({ ...main, scheme }, { host, listAddresses })
-    // If the name is ours, it comes first among the addresses for other computers.
+    // If the announced name is this server's, list it first among the addresses for other computers.
     const isOurs = announcement?.state() === 'announced'
     const named = isOurs ? [`${scheme}://${config.mdns}.local:${main.port}`] : []
     const urls = { ...found, elsewhere: [...named, ...found.elsewhere] }
@@ -90,7 +90,7 @@ async function openSockets(options: ListeningOptions) {
   }
 
   try {
-    // Opened first: if a later listener fails, no request is lost here.
+    // Open the metrics first: if a later listener fails, no request is lost here.
     if (metrics !== null && metricsListen !== null) {
       const { url } = keep(listenForMetrics({ address: metricsListen, baseUrl, ...metrics }))
       log.info({ url }, 'serving metrics')

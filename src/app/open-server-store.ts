@@ -25,7 +25,7 @@ type ServerStoreOptions = Omit<PostgresStoreOptions, 'connect' | 'label'> &
     abandoned?: AbortSignal | undefined
   }
 
-/** How long to wait for a database server that starts at the same time, such as by `docker compose up`. */
+/** How long to wait for a database server that starts at the same time, as with `docker compose up`. */
 const PATIENCE_MS = MINUTE
 
 /** Throws `conflict` with a message for the operator when the server cannot be used. */
@@ -42,9 +42,7 @@ export async function openServerStore(options: ServerStoreOptions): Promise<Open
   })
 }
 
-/**
- * An outage is logged from this many missed heartbeats on, because a single one may be late on a busy server.
- */
+/** Log an outage after this many missed heartbeats: on a busy server a single one may be late. */
 const MISSED_BEATS = 2
 
 /** Logs each cause once, and the end of the outage once. */

@@ -111,7 +111,8 @@ type Limits = ReturnType<typeof createLimits>
 function createLimits({ config, store, argon2Cost, listAddresses }: ServicesOptions) {
   const { keyring, now, shared } = store
   const clientOf = createClientOf(() => listOrNone(listAddresses))
-  // All argon2 hashing of the process. Using every core would starve file reads, which share the thread pool.
+  // The queue for all argon2 hashing of the process. Using every core would starve file reads, which share
+  // the thread pool.
   const hashing = createWaitingLine({ atOnce: Math.max(1, availableParallelism() - 1), clientOf })
   return {
     clientOf,
@@ -162,7 +163,10 @@ function createMeteredPushes(
   return metrics === null ? pushes : meterPushes(pushes, metrics)
 }
 
-/** On --receive-listen loopback counts as a client, and hashing fills at most half of the queue. */
+/**
+ * Makes the services of --receive-listen, where limits count loopback like any client, and hashing uses at
+ * most half of the queue.
+ */
 function createOutside(options: ServicesOptions, shared: Limits, sharing: Sharing) {
   const { config, store, argon2Cost, log } = options
   const { keyring, now } = store

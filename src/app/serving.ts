@@ -19,10 +19,10 @@ import { asOwner } from '../store/folder/ownership.ts'
 export type LocalServer = NonNullable<ReturnType<typeof findServing>>
 
 /**
- * Returns the server that holds a folder; null when there is none, or it does not listen yet. `setupLink`
- * creates the first administrator; null when there is one, or a terminal shows the link. `isUp`: whether the
- * server answers and its database works. `settings`: those in effect, without secrets; null when they cannot
- * be read. Throws DomainError for another user's folder; root reads it as its owner.
+ * Returns the server that holds a folder; null if there is none, or it does not listen yet. `setupLink`
+ * creates the first administrator; null if there is one already, or the link is shown on a terminal. `isUp`:
+ * whether the server answers and its database works. `settings` are those in effect, without secrets; null if
+ * they cannot be read. Throws DomainError for another user's folder; root reads it as its owner.
  */
 export function findServing(dataDir: string) {
   return asOwner(dataDir, () => {

@@ -14,7 +14,10 @@ type CertificateFilesOptions = {
   now: Now
 }
 
-/** Throws `conflict`, naming the file and its problem. So does `refresh`, which then keeps the old pair. */
+/**
+ * Opens the files. Throws `conflict`, naming the file and its problem. `refresh` throws the same, and keeps
+ * the old pair.
+ */
 export async function openCertificateFiles(options: CertificateFilesOptions): Promise<Certificate> {
   let current = await readPair(options)
 

@@ -1,4 +1,4 @@
-// Checks, regularly and on SIGHUP, whether there is a new certificate, and passes it to the listener.
+// Checks regularly, and on SIGHUP, for a new certificate, and passes it to the listener.
 
 import type { Job, JobReport } from '../domain/job.ts'
 import type { Log } from '../operating/log.ts'
@@ -24,8 +24,8 @@ export function createCertificateWatch({ certificate, log }: CertificateWatchOpt
   let lastProblem: string | null = null
   let isServed = true
 
-  // One at a time, because two renewals at once would leave a socket open. A certificate that could not be
-  // served is due again.
+  // Join concurrent calls, because two renewals at once would leave a socket open. If a certificate could not
+  // be served, the next call tries again.
   const look = joinCalls(async (): Promise<boolean> => {
     if (await certificate.refresh()) isServed = false
     if (isServed) return false

@@ -2,7 +2,7 @@
 
 import type { CertificateFacts } from '../crypto/certificate-facts.ts'
 
-/** Both in PEM; the certificate with the chain that clients need. */
+/** Both in PEM. `certificate` includes the chain that clients need. */
 export type TlsKeyPair = { certificate: string; key: string }
 
 /** The authority of --tls auto, which each device has to trust once, in PEM and without its key. */

@@ -15,15 +15,15 @@ type AnnouncementOptions = {
   name: string
   port: number
   isTls: boolean
-  /** All addresses of this machine; throws when the system call fails. */
+  /** Returns all addresses of this machine. Throws if the system call fails. */
   listAddresses: () => readonly string[]
   log: Pick<Log, 'info' | 'error'>
   /**
-   * How long to wait after a conflict or failure. Short, because anyone on the network can forge a conflict:
-   * the probes of the next try find a machine that really holds the name.
+   * How long to wait after a conflict or failure. Short, because anyone on the network can forge a conflict;
+   * if another machine really has the name, the probes of the next try find it.
    */
   retryMs?: number
-  /** How often to look for other addresses. */
+  /** How often to check for changed addresses. */
   lookEveryMs?: number
 }
 
@@ -127,8 +127,8 @@ export function announce(options: AnnouncementOptions) {
   return {
     state: () => state,
     /**
-     * Resolves when the first try has ended. Takes a second, two with a conflict, and for ever on a network
-     * that refuses multicast.
+     * Resolves when the first try has ended: after a second, or two with a conflict; never on a network that
+     * refuses multicast.
      */
     tried: running,
     /** Withdraws the name from the network. */

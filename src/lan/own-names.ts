@@ -16,9 +16,9 @@ type NamesOptions = {
 
 const DNS_NAME = /^(?=.{1,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d]([a-z\d-]{0,61}[a-z\d])?$/
 /**
- * In lower case, the likeliest for links first. Leaves out names that are top-level domains: a machine called
- * `box` gets only box.local and box.lan, because an authority for `box` could vouch for every site that ends
- * in .box.
+ * Returns names in lower case, the one that links most likely use first. Leaves out top-level domains: a
+ * machine called `box` gets only box.local and box.lan, because an authority for `box` could vouch for every
+ * site below .box.
  */
 export function ownNames({ hostName, mdns, host, baseUrl, receiveUrl }: NamesOptions): string[] {
   const machine = hostName.toLowerCase().replace(/\.$/, '')
@@ -39,7 +39,7 @@ export function ownAddresses(listAddresses: () => readonly string[]): string[] {
   return [...new Set(['127.0.0.1', '::1', ...named])]
 }
 
-/** One spelling for each address. Certificates spell IPv6 in full and in capitals. */
+/** Returns one spelling for all spellings of an address. Certificates spell IPv6 in full and in capitals. */
 export function normalAddress(address: string): string {
   return ipaddr.process(address).toString()
 }

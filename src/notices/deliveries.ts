@@ -31,8 +31,8 @@ type DeliveriesOptions = {
 }
 
 /**
- * Concurrent attempts: more than one account has webhooks, which may all hang, so that others still get their
- * messages.
+ * Concurrent attempts. More than the webhooks of one account, so that one whose receivers all hang does not
+ * stop the deliveries of others.
  */
 const AT_ONCE = 2 * MOST_WEBHOOKS
 const RETRY_MS = 5_000
@@ -59,7 +59,7 @@ export function createDeliveries(options: DeliveriesOptions): Job {
     bell.resolve()
   }
 
-  /** Waits until the next ring, at most this long. A ring since the last wait ends it at once. */
+  /** Waits until the next ring, but at most `ms`. Returns at once if it rang since the last wait. */
   async function rest(ms: number): Promise<void> {
     const timer = setTimeout(ring, ms)
     await bell.promise

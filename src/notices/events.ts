@@ -1,6 +1,6 @@
 // Long polling of events: answers at once if there are some, else when the next one is recorded. All waiting
-// requests of a node share four polls a second, which find events of every node, and end waits whose token or
-// account is no longer valid.
+// requests of a node share four polls a second, which find the events of every node and end the waits whose
+// token or account is no longer valid.
 
 import { DomainError } from '../domain/errors.ts'
 import { SECOND } from '../domain/time.ts'
@@ -15,7 +15,7 @@ type Poll = {
   accountId: number
   /** The id of the presented API token. */
   tokenId: number
-  /** The number of the last known event; null or 0 for all that are kept. */
+  /** The number of the last event that the client knows; null or 0 for all stored events. */
   after: number | null
   /** Milliseconds. */
   wait: number
@@ -37,8 +37,8 @@ export function createEvents({ store }: { store: Store['events'] }) {
   let isStopped = false
 
   /**
-   * Resolves to the next events. Throws `too_many`, `gone` for a number before the oldest event or after the
-   * newest, and `unauthenticated` for a token that was revoked meanwhile.
+   * Resolves to the next events. Throws `too_many`; `gone` for a number before the oldest event or after the
+   * newest; and `unauthenticated` if the token is revoked while the client waits.
    */
   async function poll(asked: Poll): Promise<EventPage> {
     const own = [...running].filter(({ accountId }) => accountId === asked.accountId)

@@ -24,7 +24,7 @@ export function watchMailer(mailer: Mailer, { tellTried, now }: WatchOptions) {
   let failure: { error: DeliveryFailure; since: string } | null = null
   const send: Mailer['send'] = async (mail, stopped) => {
     const error = await mailer.send(mail, stopped)
-    // Neither a stop of this server nor a bad address is a failure of the mail server.
+    // A stopping server or a bad address is no failure of the mail server.
     if (stopped?.aborted || error === 'not_allowed') return error
     tellTried({ receiver: `the mail server ${mailer.name}`, before: failure?.error ?? null, error })
     failure = error && { error, since: failure?.since ?? formatTime(now()) }

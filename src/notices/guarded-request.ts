@@ -1,4 +1,4 @@
-// SSRF protection: sends one request to a host that the operator lists, over a socket of its own. A library
+// SSRF protection: sends one request to a host that the operator allows, over its own socket. An HTTP library
 // would follow redirects, use the proxy of the environment, keep connections, or resolve the name twice.
 
 import { lookup } from 'node:dns/promises'
@@ -70,7 +70,7 @@ async function send(request: OutboundRequest, sending: OutboundAttempt): Promise
   return typeof reached === 'string' ? reached : ask(reached, request)
 }
 
-/** Connects to the first address that accepts. Only a failure before TLS tries the next one. */
+/** Connects to the first address that accepts. Tries the next one only after a failure before TLS. */
 async function reach(sending: OutboundAttempt): Promise<Socket | DeliveryError> {
   const { place, ended, lookUp = lookUpAll } = sending
   const name = place.hostname.replace(/^\[(.*)\]$/, '$1')
@@ -119,7 +119,7 @@ function opened<S extends Socket>(
       socket.destroy()
       resolve(null)
     }
-    // Keep this listener: an error of a socket without one ends the process.
+    // Keep this listener: without one, an error of the socket ends the process.
     socket.on('error', fail)
     socket.once('close', fail)
     socket.once(event, () => resolve(socket))

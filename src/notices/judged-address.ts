@@ -27,7 +27,7 @@ type AddressRules = {
   own: readonly string[]
 }
 
-/** `place`: host and port of the URL; `address`: one of those that its name resolves to. */
+/** `place`: host and port of the URL. `address`: an address that the host resolves to. */
 export function isAllowedAddress(address: string, place: WebPlace, { listed, own }: AddressRules): boolean {
   const judged = innerOf(address)
   if (judged === null) return false

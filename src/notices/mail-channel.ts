@@ -24,7 +24,7 @@ type MailLinks = {
   home: string
   secret: (of: { push: Push; urlToken: string }) => string
   welcome: (token: string) => string
-  /** The list of the account's own pushes, and its tab with what is new. */
+  /** The URL of the owner's list of pushes; `fresh` is that of its tab with new ones. */
   list: string
   fresh: string
 }

@@ -1,5 +1,5 @@
-// Sends mails through the configured server. Plain text for one recipient each; TLS is required and verified.
-// The library is loaded with the first mail.
+// Sends mails through the configured server, as plain text and to one recipient each. Requires and verifies
+// TLS. Loads the mail library with the first mail.
 
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -47,7 +47,7 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
         ...(ca === null ? {} : { ca: await readFile(ca) }),
       },
     })
-    // Sends lines unchanged (RFC 6152): quoted-printable would break a long link, and base64 would hide it.
+    // Send lines unchanged (RFC 6152): quoted-printable would break a long link, and base64 would hide it.
     transport.use('stream', ({ data, message }, done) => {
       message.getTransferEncoding = () => '8bit'
       data.envelope = { ...message.getEnvelope(), use8BitMime: true }
@@ -57,8 +57,8 @@ export function createMailer({ server, from, hostName }: MailerOptions) {
   }
 
   /**
-   * Resolves to the reason why the mail server would refuse a mail; null if it connects, verifies and logs
-   * in. Sends none.
+   * Connects, verifies TLS and logs in, but sends nothing. Resolves to the reason of a failure; null on
+   * success.
    */
   const test = () => attempt(async () => (await open()).verify())
 

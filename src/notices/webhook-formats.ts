@@ -14,13 +14,13 @@ export type WebhookMessage = {
   type: EventType | 'webhook.test'
   at: number
   data: object
-  /** The name of the push; null if it has none, or the account does not want it sent. */
+  /** The name of the push; null if it has none, or if the owner does not want it in webhooks. */
   name: string | null
 }
 
 type Form = (message: WebhookMessage, url: string) => OutboundRequest
 
-/** In English, because a webhook may receive events of all accounts. */
+/** Returns the sentence in English, because one webhook may receive the events of all accounts. */
 function sentenceOf({ type, name }: WebhookMessage): string {
   const text = type === 'webhook.test' ? 'This is a test of a webhook' : wordsOf('en').say(`event_${type}`)
   return name === null ? `${text}.` : `${text}: ${name}`

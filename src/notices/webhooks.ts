@@ -95,7 +95,7 @@ export function createWebhooks({ store, keyring, outside, limitTests, tellTried,
 
   async function deliver(due: DueMessage, stopped: AbortSignal): Promise<DeliveryFailure | null> {
     const webhook = due.webhookId === null ? null : await webhooks.findWebhook(due.webhookId)
-    // The webhook was removed meanwhile.
+    // The webhook was removed after the message was queued.
     if (webhook === null) return null
     const { type, at, data } = parseEvent(due.body)
     const name = webhook.withName ? await findName(due) : null

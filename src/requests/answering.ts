@@ -51,7 +51,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
   /** Requests with a sender who uploads files before the passphrase. */
   const unproven = new Set<number>()
 
-  /** Begins an answer. Throws `not_found`, and `gone` unless this repeats an answer that has arrived. */
+  /** Begins an answer. Throws `not_found`; and `gone`, unless this repeats an answer that has arrived. */
   async function begin(urlToken: string, { viewer, idempotencyKey: key, waits = false }: BeginOptions) {
     const request = await find(urlToken)
     const presented = key === null ? null : { key, scope: `request ${urlToken}` }
@@ -75,11 +75,11 @@ export function createBeginAnswer(options: AnsweringOptions) {
 
     /**
      * Checks the passphrase, and reserves an answer. Throws `unauthenticated` for a missing or wrong
-     * passphrase, `too_many` after too many wrong ones, and `gone`.
+     * passphrase, `too_many` after too many wrong ones, and `gone` if the request accepts no more answers.
      */
     async function admit(passphrase: string | null): Promise<void> {
       if (isRepeat || request.passphraseSalt === null) return
-      // Count one try, however many files wait for it.
+      // Count one try, even if several files wait for the result.
       trying ??= tryPassphrase({ urlToken, passphrase, ip: viewer.visit.ip })
       await trying
     }
@@ -104,7 +104,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
       return isFirst
     }
 
-    /** Lets one sender at a time upload files before the passphrase, without reserving an answer. */
+    /** Lets only one sender at a time upload files before its passphrase arrives. Reserves no answer. */
     async function beFirst(): Promise<null> {
       if (unproven.has(id)) throw crowded()
       unproven.add(id)
@@ -121,7 +121,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
     }
 
     /**
-     * Creates the push of an admitted answer. Throws `gone` if the request has ended meanwhile, and what
+     * Creates the push of an admitted answer. Throws `gone` if the request has ended since, and whatever
      * creating a push throws.
      */
     async function complete({ payload, isEndToEnd }: ReceivedAnswer): Promise<void> {
@@ -207,7 +207,7 @@ function pushOf({ name, payload, files, encryptedBy }: AnswerToPush, limits: Pus
   }
 }
 
-/** The refusal of a request that takes no more answers. */
+/** Returns the refusal of a request that accepts no more answers. */
 export function closed(): DomainError {
   return new DomainError('gone', 'request-closed')
 }

@@ -1,5 +1,5 @@
-// The use cases of requests for secrets: their owner creates, lists and closes them, and a stranger with a
-// link sees one.
+// The use cases of requests for secrets: the owner creates, lists and closes them; a stranger with the link
+// sees one.
 
 import { isUrlToken, newUrlToken } from '../crypto/url-token.ts'
 import type { Account } from '../domain/account.ts'
@@ -23,7 +23,7 @@ export type OwnRequest = {
   isOver: boolean
 }
 
-/** `damaged`: number of requests that cannot be shown. After a full page there may be another. */
+/** `damaged`: the number of requests that cannot be shown. After a full page there may be another page. */
 export type PageOfRequests = { requests: OwnRequest[]; damaged: number; isFull: boolean }
 
 /** A request as a person with its link sees it. */
@@ -108,7 +108,9 @@ export function createRequests(options: RequestsOptions) {
     return present(await findOwn(account, urlToken))
   }
 
-  /** Closes the link at once. Idempotent: a request that is over stays unchanged. Throws as `get` does. */
+  /**
+   * Closes the link at once. Idempotent: leaves a closed or expired request unchanged. Throws as `get` does.
+   */
   async function close(account: Account, urlToken: string): Promise<OwnRequest> {
     const { id } = await findOwn(account, urlToken)
     const closed = await store.requests.closeRequest({ id, accountId: account.id })
@@ -132,7 +134,9 @@ export function createRequests(options: RequestsOptions) {
     throw notFound()
   }
 
-  /** Finds a request for a person with its link; null if it takes no more answers. Throws `not_found`. */
+  /**
+   * Finds the request for a person who has its link; null if it accepts no more answers. Throws `not_found`.
+   */
   async function findAsked(urlToken: string): Promise<AskedRequest | null> {
     const { request, message, passphraseRequired, isOver } = present(await find(urlToken))
     if (isOver) return null

@@ -36,7 +36,7 @@ export function createLedger() {
   function noteRest(urlToken: string, payloads: number): void {
     const push = known.get(urlToken)
     if (push === undefined) return
-    // `seen` already includes these payloads.
+    // `seen` includes the deleted payloads already.
     const least = push.deleted === 'no' ? push.views - (push.seen - payloads) - push.lost : 0
     if (payloads < least) blame(urlToken, `${least - payloads} acknowledged views are missing`)
     known.delete(urlToken)

@@ -36,7 +36,7 @@ export async function runLoad(load: Load, stop: () => boolean): Promise<number> 
   const client = async () => {
     for (; !stop(); answers += 1) await act(load)
   }
-  // A client ends when the server is killed. The ledger has counted the lost responses.
+  // A client stops when the server is killed. By then the ledger has counted the lost responses.
   await Promise.allSettled(Array.from({ length: CLIENTS }, client))
   return answers
 }

@@ -7,7 +7,7 @@ import { createLedger } from './ledger.ts'
 import { checkRest, createDraw, type Load, runLoad } from './load.ts'
 import { readFolder, runCommand, type Self, startServer } from './server.ts'
 
-/** The result of testing one promise: what was tried, and each fault found. */
+/** The result of testing one promise: what was tried, and each fault that was found. */
 type PromiseResult = { promise: string; tried: string; faults: string[] }
 
 type SelftestOptions = {
@@ -156,7 +156,7 @@ async function findSecrets({ dataDir, mark }: Trial): Promise<PromiseResult> {
 /** Expires all pushes, checks that the WAL is truncated in time, and stops the server. */
 async function expireAll(trial: Trial): Promise<PromiseResult> {
   const { server, ledger, dataDir, mark, slowness } = trial
-  // Make sure there is at least one push, even if each server was killed too early to create one.
+  // Create at least one push, in case each server was killed before it created one.
   const payload = `${mark} to expire`
   const { url_token } = await (await server.create({ payload, expire_after_views: 1 })).json()
   ledger.known.set(url_token, { payload, views: 1, seen: 0, lost: 0, deleted: 'no' })

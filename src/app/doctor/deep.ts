@@ -1,5 +1,5 @@
-// The deep checks of the doctor: read every sealed file to its end, open what the instance key alone opens,
-// and list what cannot be checked. The structure of the database is checked when it is opened.
+// The doctor's deep checks: read every encrypted file to its end, decrypt what needs only the instance key,
+// and list what cannot be checked. The database's structure was checked when it was opened.
 
 import { existsSync } from 'node:fs'
 import type { Keyring } from '../../crypto/keyring.ts'
@@ -68,7 +68,7 @@ async function openFiles({ config, folder }: DoctorTarget, read: Steps['read']):
 
 type StoredFile = { fileId: string; size: number }
 
-/** Returns what is wrong with a file, to continue a sentence; null when it is intact. */
+/** Returns the fault of a file as the end of a sentence; null for an intact file. */
 async function findFault({ fileId, size }: StoredFile, open: Open): Promise<string | null> {
   try {
     const file = await open(fileId)

@@ -50,7 +50,7 @@ export async function examine(options: DoctorOptions): Promise<Finding[]> {
     ...diskChecks,
     ...Object.fromEntries(onPlace),
   })
-  // Reading everything may take hours.
+  // Run this last: reading every file may take hours.
   const deep = options.isDeep ? await lookAtAll(createDeepChecks(place, rows), LONGEST_MS) : []
   // A problem that the running server reports replaces our own finding.
   const told = await askServer(place)
@@ -88,7 +88,7 @@ async function lookAtFolder(folder: DataFolder, { databaseUrl }: Config): Promis
   if (isReadableByOthers(path))
     return problem(`Other users of this machine can enter ${path}.`, `chmod 700 ${path}`)
   if (!isNode || !holdsData(folder)) return written
-  // A node refuses such a folder, because the other database would be hidden.
+  // A node refuses to start with such a folder, because its database would be ignored.
   const said = `${path} holds a database of its own, which is not served beside --database-url.`
   return problem(said, 'Name another folder with --data-dir.')
 }

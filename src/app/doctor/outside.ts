@@ -29,7 +29,7 @@ export const OUTSIDE_CHECKS: PlaceChecks = {
   log: ({ config }) => lookAtLogFile(config.logFile, LOG),
   audit: ({ config }) => lookAtLogFile(config.auditLog, AUDIT_LOG),
   mail: lookAtMail,
-  // In addition to what a running server reports of its webhooks.
+  // Runs in addition to the checks that a running server reports about its webhooks.
   'webhook hosts': lookAtWebhookHosts,
 }
 
@@ -132,7 +132,7 @@ async function lookAtWebhookHosts({ config: { webhookHosts: listed } }: DoctorTa
   return failing.length > 0 ? judgeWebhooks(failing) : fine(`Webhooks reach ${listed.join(', ')}.`)
 }
 
-/** Two tries of a host fit into the timeout of a check. */
+/** Leaves time for two tries of a host before a check times out. */
 const HOST_MS = 8 * SECOND
 
 async function lookAtLogFile(path: string | null, kind: LogKind): Promise<Looked> {
@@ -146,8 +146,8 @@ async function lookAtLogFile(path: string | null, kind: LogKind): Promise<Looked
 }
 
 /**
- * Returns why a file cannot be appended to, or null. Writes nothing, but syncs, which fails on a disk that an
- * error has made read-only.
+ * Returns the reason why a file cannot be appended to, or null. Writes nothing; syncs the file instead, which
+ * fails on a disk that became read-only after an error.
  */
 async function findSyncProblem(path: string): Promise<string | null> {
   try {

@@ -6,7 +6,10 @@ import { countByHost } from '../../store/accounts/passkeys.ts'
 import type { DoctorOptions } from './place.ts'
 import type { Rows } from './rows.ts'
 
-/** Run with another --base-url, it tells how many passkeys that would lose. */
+/**
+ * Counts the passkeys that stop working under --base-url. Run with another --base-url, it shows what a move
+ * would cost.
+ */
 export function createPasskeyCheck({ config }: DoctorOptions, { read }: Rows): Checks {
   if (read === null) return {}
   return {

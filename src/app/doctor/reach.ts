@@ -17,7 +17,7 @@ import type { DoctorTarget, PlaceChecks } from './place.ts'
 
 export const REACH_CHECKS: PlaceChecks = { ports: tryPorts, names: lookUpName, proxies: judgeProxies }
 
-/** Returns the problems that the server of this folder reports; none when no server holds it. */
+/** Returns the problems that the folder's running server reports; none if no server runs. */
 export async function askServer({ config, isServed, version }: DoctorTarget): Promise<Finding[]> {
   if (!isServed) return []
   try {

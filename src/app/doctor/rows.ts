@@ -1,5 +1,5 @@
-// Checks a database that the doctor opens read-only: whether it can be served, with this key and at this
-// time. Messages are those of a start.
+// Checks a database that the doctor opens read-only: whether a server could start with this key at this time.
+// The messages are those of a failed start.
 
 import { existsSync, statSync } from 'node:fs'
 import type { Keyring } from '../../crypto/keyring.ts'
@@ -14,8 +14,8 @@ import { type DatabaseReader, lookIntoDatabase } from '../../store/opening/folde
 import type { DoctorTarget } from './place.ts'
 
 /**
- * The opened rows. `read` is null when the database cannot be read. `readKeys` returns null when there is no
- * key file yet, and throws, like a start, when it does not fit the database.
+ * The opened database. `read` is null if it cannot be read. `readKeys` returns null if there is no key file
+ * yet, and throws if the key file does not fit the database, as a start would.
  */
 export type Rows = Awaited<ReturnType<typeof lookAtFolderRows>>
 
@@ -49,7 +49,7 @@ export async function lookAtFolderRows(place: DoctorTarget) {
   }
 }
 
-/** Throws for a folder that has lost its database or contains something else. */
+/** Warns that there is no data. Throws for a folder that lost its database or holds something else. */
 function lookAtNothing({ folder, config }: DoctorTarget): Verdict {
   requireUsable(folder, config.keyFile)
   return warning(`There is no data in ${folder.path} yet.`, 'Start "oncebox serve" once.')
