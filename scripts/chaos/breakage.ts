@@ -1,5 +1,5 @@
-// Breaks the same thing again and again under load, and checks after each time that all works and nothing was
-// lost.
+// Breaks a dependency again and again under load, and checks after each repair that everything works and
+// nothing was lost.
 
 import { createLoad } from './load.ts'
 import { moment, type Outcome, recover, type Trial } from './scenario.ts'

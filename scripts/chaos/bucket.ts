@@ -55,7 +55,7 @@ export const silentBucket: Scenario = {
 
 type Failing = { fault: Fault; faults: string[] }
 
-/** Checks that pushes with files are refused quickly meanwhile, and that other pushes work. */
+/** Checks that during the outage pushes with files are refused quickly, and that other pushes work. */
 async function refuseOnlyFiles(trial: Trial, { fault, faults }: Failing): Promise<void> {
   const { office } = trial
   const isWrite = ({ method }: Seen) => method === 'PUT' || method === 'POST'

@@ -1,4 +1,5 @@
-// The kinds of changes that clients request, and what must hold after an answered or unanswered one.
+// The kinds of changes that clients request, and what must be true after each, whether its answer arrived or
+// was lost.
 
 import type { Office } from '../../test/support/nodes.ts'
 import type { Body, Client } from './client.ts'
@@ -10,7 +11,10 @@ export type Change = {
   init: RequestInit
   /** The expected status. */
   status: number
-  /** Resolves to what is wrong. `body`: the body of the expected answer; null if there was another answer. */
+  /**
+   * Resolves to a description of the fault. `body`: the body of the expected answer; null after any other
+   * answer.
+   */
   check: (body: Body | null) => Promise<string | null>
 }
 
@@ -140,7 +144,7 @@ async function prepareClaim(client: Client, views: number): Promise<Change> {
 
 type Claim = { token: string; payload: string; views: number }
 
-/** Checks views: an answered view was counted, an unanswered one may have been. */
+/** Retrieves a push and checks its views: an answered view must be counted, an unanswered one may be. */
 function claimOf(client: Client, { token, payload, views }: Claim): Change {
   const check = (body: Body | null) => {
     const left = views - 1

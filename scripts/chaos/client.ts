@@ -2,7 +2,7 @@
 
 import type { Node } from '../../test/support/nodes.ts'
 
-/** No answer may take longer than this, whatever fails. */
+/** The longest time that any answer may take, whatever fails. */
 const HANG_MS = 10_000
 /** After this time without success, a request counts as failed. */
 const HEAL_MS = 30_000
@@ -39,7 +39,7 @@ export function createClient(nodes: readonly Node[], faults: string[]) {
     return running[turn % Math.max(1, running.length)]
   }
 
-  /** Sends one request to one node. Resolves to null without an answer. */
+  /** Sends one request to one node. Resolves to null if no answer arrives. */
   async function askOnce(node: Node, path: string, init: RequestInit): Promise<Omit<Answer, 'lost'> | null> {
     const began = performance.now()
     try {
@@ -59,7 +59,7 @@ export function createClient(nodes: readonly Node[], faults: string[]) {
     }
   }
 
-  /** Repeats a request over the nodes until one answers with less than 500. Throws when none does. */
+  /** Repeats a request, node after node, until one answers below 500. Throws if none does. */
   async function ask(path: string, init: RequestInit = {}): Promise<Answer> {
     const began = performance.now()
     let last = 'no node runs'
@@ -84,7 +84,7 @@ export function createClient(nodes: readonly Node[], faults: string[]) {
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify({ push }),
       }),
-    /** Returns the path and query of a download link, whichever node made it. */
+    /** Returns the path and query of a download link, without the host of the node that made it. */
     pathOf: (link: string) => new URL(link).pathname,
     /** The longest response time so far, in milliseconds. */
     longest: () => times.reduce((most, took) => Math.max(most, took), 0),

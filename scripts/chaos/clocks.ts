@@ -73,8 +73,8 @@ async function compareEnds({ office }: Pick<Trial, 'office'>): Promise<string[]>
   const { body } = await client.create({ payload: 'until when?', expire_after_views: 100 })
   const path = `/api/v2/pushes/${body.url_token}`
   const endsAt = Date.now() + LIFE_MS
-  // No push can be made that lives for seconds. Those of the load must not end: this one has a number of
-  // views of its own.
+  // The API cannot create a push that lives for seconds, so shorten one here. Its number of views tells it
+  // from the pushes of the load, which must not expire.
   await office.cluster.run(`UPDATE oncebox.pushes SET expires_at = ${endsAt} WHERE expire_after_views = 100`)
   await Promise.all(
     office.nodes.map(async (node) => {

@@ -7,7 +7,7 @@ import { createClient } from './client.ts'
 import type { Scenario, Trial } from './scenario.ts'
 
 const WAYS = ['swallow', 'cut', 'hold'] as const
-/** More commits than any change has. */
+/** An upper bound on the commits of any change. */
 const MOST_COMMITS = 20
 /** Matches heartbeats and other statements that run at any time. */
 const UPKEEP = /UPDATE instance|FROM nodes|DELETE FROM operations|DELETE FROM spent_points/

@@ -1,5 +1,5 @@
-// Clients that create, read, download and delete over all nodes while something fails, and a ledger that is
-// checked afterwards.
+// The load: clients that create, read, download and delete over all nodes while something fails, and a ledger
+// to check afterwards.
 
 import { createLedger, type TrackedPush } from '../../src/selftest/ledger.ts'
 import type { Draw } from '../../src/selftest/load.ts'

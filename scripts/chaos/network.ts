@@ -5,7 +5,7 @@ import { breakAgainAndAgain } from './breakage.ts'
 import { moment, type Scenario } from './scenario.ts'
 
 const WAYS: readonly Way[] = ['stall', 'reset', 'swallow']
-/** Durations: every fourth cut lasts longer than any answer may take. */
+/** The length of the long cuts, one in four: longer than any answer may take. */
 const LONG_CUT_MS = 12_000
 
 export const network: Scenario = {

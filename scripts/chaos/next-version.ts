@@ -1,4 +1,4 @@
-// Builds the version that would come next: this source with a higher version, one migration more, and other
+// Builds a fake next version: this source with a higher version number, one more migration, and changed
 // pages.
 
 import {

@@ -1,8 +1,8 @@
-// Pages whose style sheets, scripts and icons come from other nodes than the pages themselves.
+// Checks pages whose style sheets, scripts and icons are served by other nodes than the page.
 
 import type { Node } from '../../test/support/nodes.ts'
 
-/** Resolves to a line for each thing that a page of one running node names and another running node lacks. */
+/** Resolves to a line for each asset that a page of one running node links to and another node lacks. */
 export async function checkPages(nodes: readonly Node[]): Promise<string[]> {
   const running = nodes.flatMap(({ name, server }) => (server === null ? [] : [{ name, url: server.url }]))
   const faults: string[] = []

@@ -1,4 +1,4 @@
-// Many readers of secrets of one view, over all nodes at once.
+// Sends many readers at once, over all nodes, to pushes of one view.
 
 import { createClient } from './client.ts'
 import type { Scenario } from './scenario.ts'

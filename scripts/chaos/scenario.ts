@@ -1,4 +1,5 @@
-// Defines a scenario: something fails under load, and nothing may be lost, handed out twice or hang.
+// Defines a scenario: something fails under load, and no push may be lost or handed out twice, and no request
+// may hang.
 
 import type { Draw } from '../../src/selftest/load.ts'
 import type { Office, OfficeOptions } from '../../test/support/nodes.ts'
@@ -13,9 +14,9 @@ export type Trial = {
   draw: Draw
   /** How long each client pauses after an answer, in milliseconds. */
   pauseMs: number
-  /** How soon a node must work again once its dependencies do, in milliseconds. */
+  /** The longest time in which a node must recover once its dependencies work again, in milliseconds. */
   recoveryMs: number
-  /** Another build of the binary, for upgrades. */
+  /** The path of another build, for upgrades. */
   otherBinary: string
   onStep: (step: string) => void
 }

@@ -1,4 +1,4 @@
-// Nodes are replaced one by one by another version under load, there and back.
+// Replaces the nodes one by one by another version under load, and then back.
 
 import { BINARY } from '../../test/support/binary.ts'
 import { createLoad } from './load.ts'

@@ -1,5 +1,4 @@
-// Tar archives with the same bytes every time: owner, mode and time are given, and nothing is read from the
-// disk.
+// Makes reproducible tar archives: the caller gives owner, mode and time, and nothing is read from the disk.
 
 import { type Pack, pack } from 'tar-stream'
 

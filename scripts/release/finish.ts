@@ -1,5 +1,5 @@
-// The last steps of a release, which need all its files: the table, what is made from it, checksums and
-// signatures.
+// The last steps of a release, which need all of its files: writes the table, the files derived from it,
+// checksums and signatures.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -6,7 +6,7 @@ import type { Entry } from './archive.ts'
 import type { Architecture } from './parts.ts'
 
 type Library = {
-  /** Where programs expect the loader, and the folder of the libraries. */
+  /** The path of the loader that programs expect, and the folder of the libraries. */
   loader: string
   folder: string
   /** Node's name of the processor, and the package for machines with another one. */
@@ -57,7 +57,7 @@ export function glibcFor(
   return { files: wanted.map(({ path, source }) => ({ path, mode: 0o755, bytes: readFileSync(source) })) }
 }
 
-/** Returns the licence of glibc, which accompanies its files; null when the machine does not have it. */
+/** Returns the licence of glibc, to ship with its files; null if it is not installed here. */
 export function glibcLicence(): Uint8Array | null {
   const path = ['/usr/share/doc/libc6/copyright', '/usr/share/doc/libc6-arm64-cross/copyright'].find(
     existsSync,

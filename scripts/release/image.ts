@@ -25,13 +25,13 @@ export type ImageContent = {
   /** The files of the C library. */
   library: readonly Entry[]
   licences: readonly { name: string; bytes: Uint8Array }[]
-  /** The time of everything in it, in seconds. */
+  /** The modification time of every entry, in seconds. */
   time: number
 }
 
 /**
- * Returns the archive: the same bytes for the same contents. With several contents, one for each processor,
- * it is one image with an index, and so one name in a registry.
+ * Returns the archive of an image, reproducibly. Several contents, one for each processor, become one image
+ * with an index, so that a registry has it under one name.
  */
 export async function imageOf(contents: readonly ImageContent[]): Promise<Uint8Array<ArrayBuffer>> {
   const images: Image[] = []

@@ -13,7 +13,7 @@ export function manPage({ version, time }: { version: string; time: number }): s
   const date = new Date(time * 1000).toISOString().slice(0, 10)
   return [
     `.TH ONCEBOX 1 "${date}" "Oncebox ${roff(version)}" "User Commands"`,
-    // No hyphens in flags and paths.
+    // Turn hyphenation off, which would break flags and paths.
     ...['.nh', '.ad l'],
     ...['.SH NAME', `oncebox \\- ${roff('share secrets by links that open a limited number of times')}`],
     ...['.SH SYNOPSIS', `.B oncebox\n${roff('[COMMAND] [flags]')}`],

@@ -1,6 +1,6 @@
-// Signatures of OpenPGP (RFC 9580, version 4) by the release key, which is an Ed25519 key of minisign: apt
-// and rpm know no other format. minisign signs BLAKE2b digests, or a signature with its comment, and this
-// file SHA-512 digests, so a signature of one format is never valid in the other.
+// Signatures of OpenPGP (RFC 9580, version 4), the only format of apt and rpm, by the release key, which is
+// an Ed25519 key of minisign. Sharing the key is safe: minisign signs BLAKE2b digests, or a signature with
+// its comment, and this file SHA-512 digests, so a signature in one format is never valid in the other.
 
 import { createHash, createPublicKey, sign } from 'node:crypto'
 import type { SigningKey } from './minisign.ts'

@@ -26,7 +26,7 @@ export type InstalledFile = { path: string; bytes: Uint8Array; mode?: number }
 type Described = Pick<Package, 'binary' | 'version' | 'time'>
 
 export function packageFiles({ binary, version, time }: Described): InstalledFile[] {
-  // Keeps the paths that their links to each other name.
+  // Keep the folders, so that the links between the pages work.
   const pages = [
     'CHANGELOG.md',
     'README.md',

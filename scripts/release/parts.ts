@@ -70,7 +70,7 @@ export function architectureOf(part: string): Architecture | null {
   return name === 'amd64' || name === 'arm64' ? name : null
 }
 
-/** Returns the system whose executable a part is or contains; null for a part without one. */
+/** Returns the system of the executable in a part; null for a part without an executable. */
 export function systemOf(part: string): System | null {
   const architecture = architectureOf(part)
   const name = architecture === null ? part : ARCHITECTURES[architecture]

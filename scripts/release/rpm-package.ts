@@ -54,8 +54,8 @@ export async function writeRpmPackage({ output, architecture, ...described }: Pa
 export async function signRpmPackage(path: string, signer: OpenPgpSigner, time: number): Promise<void> {
   const work = mkdtempSync(join(tmpdir(), 'oncebox-rpm-'))
   const [header, signature, script] = ['header', 'signature', 'sign'].map((name) => join(work, name))
-  // rpmsign starts a program that signs. This one first only keeps what is to be signed, so that the key
-  // stays in this process. Newer versions of rpm pass one argument more, at the beginning.
+  // rpmsign runs a program to sign the header. This script first only saves the header, so that the key stays
+  // in this process. Newer versions of rpm pass one more argument at the beginning.
   const lines = ['#!/bin/sh', 'shift $(($# - 2))', `cat "$1" >${header} && cp ${signature} "$2"`, '']
   const file = '%{__plaintext_filename} %{__signature_filename}'
   const macros = ['_gpg_name oncebox', `__gpg_sign_cmd ${script} sign ${file}`]

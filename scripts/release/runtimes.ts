@@ -24,7 +24,7 @@ type Locked = { version?: string; integrity?: string }
 
 /**
  * Resolves to the path of Bun for a system, in node_modules. The first call unpacks it there from npm's cache
- * or the registry. Throws with the remedy when neither has it.
+ * or the registry. If neither has it, throws an error that says what to do.
  */
 export async function runtimeFor(system: System): Promise<string> {
   const name = `${system.runtime.replace('@oven/', '')}-${BUN}`

@@ -11,12 +11,12 @@ export type ReleaseTable = {
   version: string
   /** The time of the release, in seconds. */
   time: number
-  /** Where the files can be downloaded from, without a slash at the end. */
+  /** The URL of the folder to download from, without a slash at the end. */
   base: string
   files: readonly ReleasedFile[]
 }
 
-/** A name that nobody can own (RFC 6761), for recipes of a release whose address is not known yet. */
+/** A domain that nobody can register (RFC 6761), for recipes of a release whose address is not known yet. */
 export const NO_BASE = 'https://download.example'
 
 /** Returns the table of the files that are in the folder. */

@@ -20,8 +20,8 @@ export function fillTemplate(text: string, values: Readonly<Record<string, strin
 }
 
 /**
- * Writes the recipe to a folder of its name. Throws, and writes nothing, if a file that it names was not
- * made.
+ * Writes the recipe to a folder of its name. Throws before writing if a file that the recipe names was not
+ * built.
  */
 export function writeRecipe(recipe: string, folder: string, table: ReleaseTable): void {
   const source = join(PROJECT, 'packaging', recipe)
