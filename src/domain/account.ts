@@ -8,7 +8,10 @@ import { DAY, MINUTE } from './time.ts'
 /** RFC 5321 limits a path to 256 characters, brackets included. */
 const MAX_EMAIL_LENGTH = 254
 export const MIN_PASSWORD_LENGTH = 12
-/** The lowest accepted score of a password, from 0 to 4. One below takes fewer than 100 million guesses. */
+/**
+ * The lowest accepted score of a password, on a scale from 0 to 4. A password that scores less can be guessed
+ * with fewer than 100 million tries.
+ */
 export const LEAST_PASSWORD_SCORE = 3
 const MAX_PASSWORD_BYTES = 1024
 export const MAX_TOKEN_NAME_LENGTH = 100
@@ -17,7 +20,7 @@ export type Account = {
   id: number
   email: string
   isAdmin: boolean
-  /** Whether the password alone does not sign in: there is an authenticator app, or a passkey. */
+  /** Whether the account needs more than the password to sign in: an authenticator app or a passkey. */
   hasTwoFactor: boolean
   hasAuthenticator: boolean
   /** The number of its passkeys. */
@@ -25,9 +28,9 @@ export type Account = {
   /** Milliseconds since 1970, null while the account may sign in. */
   disabledAt: number | null
   createdAt: number
-  /** How many times a reset link set a new password. */
+  /** How many times a reset link has set a new password. */
   resets: number
-  /** If false, only a provider or a proxy signs its owner in. */
+  /** If false, the owner signs in only through a provider or a proxy. */
   hasPassword: boolean
   /** Whether its API tokens never pause. */
   isService: boolean
@@ -36,7 +39,10 @@ export type Account = {
 /** Stored instead of a password hash for an account without a password. No hash equals it. */
 export const NO_PASSWORD = '!'
 
-/** Who signs people in besides the server itself: an OpenID provider, or a proxy by its header. */
+/**
+ * A sign-in by another party than this server: an OpenID provider, or a proxy that names the person in a
+ * header.
+ */
 export type SignInVia = 'oidc' | 'header'
 
 export const SIGN_IN_WAYS = ['password', 'oidc', 'header', 'passkey'] as const
@@ -75,9 +81,9 @@ export type Session = {
   lastSeenAt: number
   ip: string
   userAgent: string
-  /** When password (and code, with a second factor) were last confirmed in this session; 0 for never. */
+  /** When the password (and code, with a second factor) was last confirmed in this session; 0 for never. */
   confirmedAt: number
-  /** How it began; null for a password. */
+  /** How the session began; null for a password. */
   via: SignInVia | null
   /** The person at the provider; null without one. */
   issuer: string | null
@@ -86,7 +92,7 @@ export type Session = {
   sid: string | null
   /** Whether the provider asked for a second factor. */
   isMultiFactor: boolean
-  /** When it ends in any case; null for the usual lifetime. */
+  /** The latest end of the session; null for the usual lifetime. */
   endsAt: number | null
 }
 
@@ -96,8 +102,8 @@ export const SESSION_IDLE = 7 * DAY
 export const SESSION_LIFETIME = 30 * DAY
 
 /**
- * Whether a session has ended. One created more than a day in the future was made while the clock was ahead,
- * and would last too long.
+ * Whether a session has ended. One that was created more than a day in the future counts as ended: it was
+ * made while the clock was ahead, and would last too long.
  */
 export function isSessionEnded(
   { createdAt, lastSeenAt, endsAt }: Pick<Session, 'createdAt' | 'lastSeenAt' | 'endsAt'>,
@@ -113,7 +119,7 @@ export const CONFIRMATION_LIFETIME = 10 * MINUTE
 /** Signing in beyond this number ends the session that was idle for longest. */
 export const MAX_SESSIONS = 50
 
-/** How long before a pause of API tokens their owner and the administrators get an event. */
+/** How long before the API tokens of an account pause its owner and the administrators get an event. */
 export const PAUSE_TOLD_BEFORE = 14 * DAY
 
 type PausingAccount = Pick<Account, 'hasPassword' | 'isService' | 'createdAt'> & { lastSignInAt: number }
@@ -191,7 +197,7 @@ export function passwordProblem(password: string): Problem | null {
   return isShort ? { code: 'too_short', limit: MIN_PASSWORD_LENGTH } : null
 }
 
-/** The problems with a new account's fields. Does not check whether the address is taken. */
+/** Returns the problems with a new account's fields. Does not check whether the address is taken. */
 export function newAccountProblems({ email, password }: { email: string; password: string }): Problems {
   const problem = passwordProblem(password)
   return {

@@ -1,4 +1,5 @@
-// Recognises what age has encrypted without opening it: all that a server can check of an end-to-end push.
+// Recognises age ciphertext without decrypting it, which is all that a server can check of an end-to-end
+// push.
 
 /** The first line of an age file, with its line feed. */
 export const AGE_INTRO = 'age-encryption.org/v1\n'

@@ -1,5 +1,4 @@
-// The appearance of a server: its name, whom to contact, and a notice of its operator. Each is one line of
-// plain text.
+// The appearance of a server: its name, a contact, and the operator's notice. Each is one line of plain text.
 
 import { hasMoreCharacters } from '../text/text-length.ts'
 import type { Problem } from './problems.ts'

@@ -11,7 +11,7 @@ export const AUDIT_KINDS = [
   'edit' as const,
   /** The link was sent by mail. */
   'creation_email_send' as const,
-  /** Only in imported logs: an administrator opened it. */
+  /** Imported logs only: an administrator opened the push. */
   'admin_view' as const,
 ]
 
@@ -21,7 +21,7 @@ export type AuditKind = (typeof AUDIT_KINDS)[number]
 type VisitTexts = { ip: string; userAgent: string; referrer: string }
 
 declare const bounded: unique symbol
-/** The origin of a request. Only `visitFrom` makes one, so every text fits its column. */
+/** The origin of a request. Only `visitFrom` makes one, so every text fits its database column. */
 export type Visit = VisitTexts & { readonly [bounded]: true }
 
 /** A visit, and the account that its token or session belongs to; null without one. */
@@ -32,7 +32,7 @@ export type AuditEntry = VisitTexts & { kind: AuditKind; at: number }
 /** An entry of another server's log. */
 export type EntryToImport = Visit & { kind: AuditKind; at: number }
 
-/** The longest text of an IPv6 address, one that ends with an IPv4 address. */
+/** The longest text of an IPv6 address, which is one that ends with an IPv4 address. */
 const MAX_IP_CHARACTERS = 45
 const MAX_USER_AGENT_CHARACTERS = 255
 /** The longest origin that an entry keeps. */
@@ -54,7 +54,8 @@ export function visitFrom({ ip, userAgent, referrer }: VisitTexts): Visit {
 export const MAX_ENTRY_BYTES = 1024
 
 /**
- * How many entries of each bound the log keeps. They do not change the push, so they must not fill the disk.
+ * How many entries of each limited kind the log keeps. They do not change the push, so they must not fill the
+ * disk.
  */
 const FIRST_ENTRIES = 500
 
@@ -78,7 +79,9 @@ export type LogCounts = {
   edits: number
   /** Failures that are only counted, not in the log. */
   countedFailures: number
-  /** The time and address of the latest visit that is only counted; 0 and '' without one. */
+  /**
+   * The time and address of the latest visit that was counted without an entry; 0 and '' if there was none.
+   */
   countedAt: number
   countedFrom: string
 }
@@ -93,7 +96,7 @@ export type LogPlace = { ownerId: number | null; hasRoom: boolean }
 
 export type NewEntry = { kind: AuditKind; at: number; visit: VisitTexts }
 
-/** Returns the counts after a visit, and whether it becomes an entry or is only counted. */
+/** Returns the counts after a visit, and whether the visit gets an entry or is only counted. */
 export function countEntry<Counts extends LogCounts>(
   counts: Counts,
   { kind, at, visit }: NewEntry,
@@ -139,7 +142,7 @@ export function countMissing({ countedFailures, ownerViews, edits, countedAt, co
  * long.
  */
 export function shortenReferrer(referrer: string): string {
-  // Most visits have none: skip the parsing.
+  // Skip the parsing: most visits have no referrer.
   if (referrer === '' || referrer.length > MAX_SENT_REFERRER_CHARACTERS) return ''
   const sender = authorityOf(referrer)
   const origin = sender === null ? '' : `${sender.origin}/`

@@ -2,7 +2,7 @@
 
 import { HOUR, MINUTE, SECOND } from './time.ts'
 
-/** The last good backup: `at` is its start, `kept` the number of backups with it. */
+/** The last complete backup. `at` is when it began, `kept` how many backups there are including it. */
 export type MadeBackup = {
   name: string
   at: number
@@ -17,13 +17,13 @@ export type MadeBackup = {
 const REST_MS = 30 * SECOND
 const FIRST_RETRY_MS = MINUTE
 const LAST_RETRY_MS = 15 * MINUTE
-/** A last backup further in the future than this was made with a wrong clock. */
+/** A last backup further in the future than this was made while the clock was wrong. */
 const AHEAD_MS = MINUTE
 
 /**
- * Returns the milliseconds from the start of the server to its first backup. `last` is the start of the last
- * good one. Only this reads the clock: later backups go by elapsed time, so a clock that jumps causes no
- * extra ones.
+ * Returns the milliseconds from the start of the server to its first backup. `last` is when the last complete
+ * one began. Only this function reads the clock: later backups follow elapsed time, so a clock that jumps
+ * causes no extra backups.
  */
 export function delayAtStart({ last, now, every }: { last: number | null; now: number; every: number }) {
   const rest = Math.min(REST_MS, every)

@@ -10,7 +10,7 @@ export type ClientOf = (address: string) => string | null
 /** The name of loopback where it is counted too. */
 export const LOOPBACK = 'loopback'
 
-/** Counts loopback like any other client, for --receive-listen. */
+/** Counts loopback like any other client. Used for --receive-listen. */
 export function countingLoopback(clientOf: ClientOf): (address: string) => string {
   return (address) => clientOf(address) ?? LOOPBACK
 }
@@ -46,9 +46,9 @@ export const networkOf: ClientOf = remember((address) => {
 const LOCAL_RANGES: ReadonlySet<string> = new Set(['linkLocal', 'uniqueLocal'])
 
 /**
- * Like `networkOf`, but counts single addresses on the links of this machine, where one host could otherwise
- * use up the limit of all others. `listAddresses` returns this machine's addresses, which identify the /64 of
- * each link.
+ * Like `networkOf`, but counts each address on this machine's own networks by itself. Otherwise one host
+ * there could use up the limit of all others. `listAddresses` returns this machine's addresses, whose /64
+ * prefixes identify its networks.
  */
 export function createClientOf(listAddresses: () => readonly string[]): ClientOf {
   return remember((address) => {

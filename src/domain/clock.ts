@@ -1,8 +1,6 @@
-// The clock of the app: it never runs backwards, and doubts the system's clock when that jumps ahead.
-//
-// Otherwise a clock set 100 days ahead by mistake would destroy every push at once. While the clock is in
-// doubt, pushes that are expired by it answer as expired, and the sweeper, which alone destroys by time, does
-// nothing.
+// The clock of the app. It never runs backwards, and doubts the system's clock when that jumps ahead;
+// otherwise a clock set 100 days ahead by mistake would destroy every push at once. While it doubts, pushes
+// that would have expired answer as expired, but the sweeper, which alone destroys by time, does nothing.
 
 import { conflict } from './errors.ts'
 import { DAY, formatTime, HOUR, MINUTE, type Now, SECOND, type Uptime } from './time.ts'
@@ -10,26 +8,26 @@ import { DAY, formatTime, HOUR, MINUTE, type Now, SECOND, type Uptime } from './
 /** A longer jump between two readings is checked against the machine's uptime. */
 const STEP = 10 * SECOND
 
-/** A doubt: what the system's clock says, and what it should say at most. */
+/** A doubt: the reading of the system's clock, and the latest one that was plausible. */
 export type Doubt = { said: number; expected: number }
 
 export type Clock = ReturnType<typeof createClock>
 
-/** Returns the time, or null while the clock is in doubt, when nothing may be destroyed by time. */
+/** Returns the time; null while the clock is in doubt, when nothing may be destroyed by time. */
 export type Trusted = () => number | null
 
-/** The last stored reading, and the doubted one at that time; `mark` is 0 in a new data folder. */
+/** The last stored reading, and the doubted reading at that time; `mark` is 0 in a new data folder. */
 export type ClockMark = { mark: number; doubted: number | null }
 
 type ClockOptions = {
   systemNow: Now
   uptime: Uptime
   stored: ClockMark
-  /** Accepts the clock, whatever it says. */
+  /** Accepts any reading of the clock. */
   accept: boolean
   /** The machine whose clock it is, for messages. */
   whose?: string
-  /** A start doubts the clock if the last use is longer ago than this, in milliseconds. */
+  /** At a start, doubt the clock if the last use is longer ago than this, in milliseconds. */
   maxGap: number
   /** Called when doubt begins or ends. */
   onChange: (doubt: Doubt | null) => void
@@ -91,9 +89,7 @@ export function createClock(options: ClockOptions) {
     onChange(null)
   }
 
-  /**
-   * Returns the time by which something may be destroyed: that of `now`, or null while the clock is in doubt.
-   */
+  /** Returns the time to decide what may be destroyed: that of `now`, or null while the clock is in doubt. */
   function trusted(): number | null {
     const time = now()
     return doubted === null ? time : null

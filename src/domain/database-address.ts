@@ -20,7 +20,7 @@ export type DatabaseAddress = {
   password: string | null
   database: string
   tls: DatabaseTls
-  /** The schemas in which PostgreSQL looks up tables; null for the user's own. */
+  /** The schemas in which PostgreSQL looks up tables; null for the default of the database user. */
   searchPath: string | null
 }
 
@@ -32,7 +32,10 @@ const SOCKETS = { postgres: '/var/run/postgresql', mysql: '/run/mysqld/mysqld.so
 
 const FILE = /^(file|sqlite3?)$/
 const SCHEME = /^([a-z][a-z0-9+]*):\/\//i
-/** A password may contain any character but `?`, escaped or not: it ends at the last `@` before the query. */
+/**
+ * A password may contain any character but `?`, escaped or not, because it extends to the last `@` before the
+ * query.
+ */
 const ADDRESS = /^[a-z][a-z0-9+]*:\/\/(?:([^?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*))?$/i
 const HOST_AND_PORT = /^(\[[0-9a-f:.]+\]|[^:[\]]*)(?::(\d{0,5}))?$/i
 
@@ -133,8 +136,8 @@ function placeOf({ engine, host, socket }: Place): { host: string; socket: strin
 }
 
 /**
- * Returns null for an unknown mode. `ssl=true` weakens no default. A certificate authority is always verified
- * against, whatever the mode.
+ * Returns null for an unknown mode. `ssl=true` does not weaken the default. If a certificate authority is
+ * given, the certificate is verified in every mode.
  */
 function tlsOf(options: Record<string, string>, defaultMode: TlsMode): DatabaseTls | null {
   const authority = options.sslrootcert ?? options.sslca

@@ -17,8 +17,8 @@ export type LimitsToEdit = {
 }
 
 /**
- * The new labels. Null leaves a label unchanged, '' removes it. `namesRecipient`: the name was entered as
- * that of the recipient.
+ * The new labels: null leaves a label unchanged, '' removes it. `namesRecipient`: whether the name was
+ * entered as that of the recipient.
  */
 export type LabelsToEdit = { name: string | null; note: string | null; namesRecipient?: boolean }
 
@@ -33,9 +33,9 @@ export type EditDecision<P extends Push = Push> =
   | { outcome: 'refused'; problems: Problems }
 
 /**
- * Applies the new limits; the soonest counts. Refuses a limit that would let the push live longer, one that
- * has been reached already (ending a push is another operation), and any change to the limits of an expired
- * push.
+ * Applies the new limits; the push ends at the first that is reached. Refuses a limit that would let it live
+ * longer, a limit that is reached already (use another operation to end a push), and any change to the limits
+ * of an expired push.
  */
 export function decideEdit<P extends Push>(push: P, edit: LimitsToEdit, now: number): EditDecision<P> {
   const problems = problemsOf(push, edit, now)

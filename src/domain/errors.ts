@@ -3,7 +3,10 @@
 import { explainProblem, type Problems } from './problems.ts'
 import { SECOND } from './time.ts'
 
-/** The codes by what they concern: the request, the viewer, the thing asked for, and the server's limits. */
+/**
+ * The error codes, grouped by what they concern: the request, the viewer, the requested thing, and the
+ * server's limits.
+ */
 export type ErrorCode =
   | ('malformed' | 'invalid' | 'too_large' | 'unsupported_type' | 'wrong_method' | 'unknown_host')
   | ('unauthenticated' | 'forbidden' | 'other_site')
@@ -31,8 +34,8 @@ export type ErrorDetails = {
   /** The limit behind `too_large`, when a setting defines it. */
   limit?: SizeLimit
   /**
-   * The address's limit that the push would exceed, and when there is room; `roomAt` is null if it never
-   * fits.
+   * The limit of the address that the push would exceed, and when there is room again; `roomAt` is null if it
+   * never fits.
    */
   room?: { limit: 'pushes' | 'bytes'; most: number; roomAt: number | null }
   /** The form was opened by one account and sent signed out or by another account. */
@@ -87,8 +90,8 @@ export function addToOutage(cause: unknown, more: ErrorDetails): unknown {
 }
 
 /**
- * Rethrows an outage as certain, for a change whose outcome does not matter to the viewer, such as a count of
- * tries.
+ * Rethrows an outage as certain, for a change whose outcome does not matter to the viewer, such as counting a
+ * try.
  */
 export function rethrowWithoutDoubt(cause: unknown): never {
   throw addToOutage(cause, { isInDoubt: false })
@@ -101,8 +104,8 @@ export class DamageError extends Error {
   readonly medium: Medium | null
 
   /**
-   * `place` names the damaged record, such as `push 17`; `medium` is null for a row when the caller does not
-   * know which engine keeps it.
+   * `place` names the damaged record, such as `push 17`. `medium` is null for a row if the caller does not
+   * know which engine stores it.
    */
   constructor(place: string, medium: Medium | null = null) {
     super(DAMAGE[medium ?? 'disk'](place))

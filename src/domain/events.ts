@@ -19,15 +19,15 @@ export const ADMIN_EVENT_TYPES: readonly EventType[] = ['backup.failed', 'accoun
 /** How long events are kept. */
 export const KEPT_FOR = 7 * DAY
 
-/** How long before the expiry of a push its owner is notified. */
+/** How long before a push expires its owner is notified. */
 export const SOON = DAY
 
-/** How long further tries on a push that has ended are not announced. */
+/** How long to send no further event about tries on an ended push. */
 export const TRIES_APART = HOUR
 
 /**
- * Returns the events of a change for the owner of the push. The last allowed view opens the push and uses it
- * up. The owner's own try on a push that has ended is no event.
+ * Returns the events of a change for the owner of the push. The last allowed view makes two: opened and used
+ * up. A try of the owner on an ended push makes none.
  */
 export function eventsOf(before: Push, { after, entry, by = null }: Change<Push>): readonly EventType[] {
   if (entry?.kind === 'failed_view') return before.ownerId === by ? NOTHING : TRIED

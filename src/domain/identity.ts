@@ -20,8 +20,8 @@ const ENTRA_TENANT = /^https:\/\/[^/]+\/([\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})
 const PERSONAL_TENANT = '9188040d-6c67-4b5b-b112-36a304b66dad'
 
 /**
- * Returns the address of the person if the provider has verified it, else null. Entra and Google let a person
- * choose an address, so theirs counts only for one tenant, and for the listed domains.
+ * Returns the person's address if the provider has verified it, else null. With Entra and Google a person can
+ * choose an address, so theirs is trusted only for one tenant, and for the listed domains.
  */
 export function verifiedAddress(claims: ProviderClaims, domains: readonly string[]): string | null {
   const { iss, email, hd } = claims

@@ -14,7 +14,7 @@ export type JobName =
 
 /** Reports the runs of a job. */
 export type JobReport = {
-  /** Reports a run that did something. */
+  /** Reports that the run found something to do. */
   did(): void
   /**
    * Reports a failed run, which the job retries. `isTold`: the cause is that of the run before and already

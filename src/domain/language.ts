@@ -50,7 +50,7 @@ export const LANGUAGES = Object.keys(LANGUAGE_NAMES) as Language[]
 /** Returns the tag by which browsers and Intl know the language. Without its script, Serbian is Cyrillic. */
 export const tagOf = (language: Language): string => (language === 'sr' ? 'sr-Latn' : language)
 
-/** Other tags of these languages, also those of Password Pusher. */
+/** Other tags for these languages, including those of Password Pusher. */
 const OTHER_TAGS: Record<string, Language> = {
   ...{ no: 'nb', nn: 'nb', iw: 'he', in: 'id', pt: 'pt-BR' },
   ...{ zh: 'zh-Hans', 'zh-tw': 'zh-Hant', 'zh-hk': 'zh-Hant', 'zh-mo': 'zh-Hant' },
@@ -68,8 +68,8 @@ export const PRIMARY_SUBTAGS = [...new Set([...BY_TAG.keys()].map((tag) => tag.s
 export const MAX_TAG = 35
 
 /**
- * Returns the supported language of a tag (BCP 47), without what is unknown at its end: `de-AT` is `de`,
- * `zh-Hant-HK` is `zh-Hant`. Returns null for any other.
+ * Returns the supported language for a tag (BCP 47), ignoring unknown subtags at its end: `de-AT` is `de`,
+ * `zh-Hant-HK` is `zh-Hant`. Returns null for an unsupported language.
  */
 export function languageOf(tag: string | null): Language | null {
   if (tag === null || tag.length > MAX_TAG) return null

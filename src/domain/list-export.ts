@@ -48,8 +48,8 @@ const ENTRY: readonly [string, string][] = [
 ]
 
 /**
- * Returns the rows of one table: a row for the push, and below it a row for each entry of its log. The first
- * column says which is which, for a filter.
+ * Returns the rows of one push: one for itself, and below it one for each entry of its log. The first column
+ * tells them apart, for a filter.
  */
 function rowsOf({ push, logs }: PushWithLogs): string[][] {
   const own = PUSH.map((name) => textOf(push[name]))

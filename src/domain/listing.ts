@@ -22,7 +22,7 @@ export type PushFacts = Pick<
   | 'isNew'
 > & { id: number; seenViews: number; isReceived: boolean }
 
-/** Each push stands under one tab. */
+/** Each push is shown under exactly one tab. */
 export const LIST_TABS = ['active', 'new', 'expired'] as const
 export const PUSH_LISTS = [...LIST_TABS, 'all'] as const
 /**
@@ -64,12 +64,12 @@ const IN_STATE: Record<PushState, (facts: PushFacts, now: number) => boolean> = 
   lost: ({ lost }) => lost,
 }
 
-/** Whether a push arrived or ended, or a live one was opened, since its owner last looked. */
+/** Whether a push arrived, ended, or was opened while live since its owner last looked at it. */
 export function isUnseen(push: Pick<PushFacts, 'isNew' | 'expiredOn' | 'views' | 'seenViews'>): boolean {
   return push.isNew || (push.expiredOn === null && push.views > push.seenViews)
 }
 
-/** Whether a push had all its allowed views: it ended because it did its job. */
+/** Whether all allowed views of a push were used, so that it ended by doing its job. */
 export function isUsedUp({
   views,
   expireAfterViews,

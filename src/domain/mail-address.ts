@@ -24,8 +24,9 @@ const MAX_ADDRESS = 254
 export const MAX_RECIPIENTS_TEXT = MAX_RECIPIENTS * (MAX_ADDRESS + 2)
 
 /**
- * Excludes quoted strings, groups, comments, lists and address literals (RFC 5322, 3.4), so nothing has to be
- * escaped; `!` and `%`, once used for source routes; and `?`, which encoded words need (RFC 2047).
+ * Excludes quoted strings, groups, comments, lists and address literals (RFC 5322, 3.4), so that nothing has
+ * to be escaped. Also excludes `!` and `%`, once used for source routes, and `?`, which encoded words need
+ * (RFC 2047).
  */
 const LOCAL = /^[a-z\d.#$&'*+/=^_`{|}~-]{1,64}$/i
 const LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?$/u

@@ -9,7 +9,7 @@ import { DAY, HOUR, MINUTE } from './time.ts'
 
 export type Range = { min: number; max: number; default: number }
 
-/** Whether pushes may be end-to-end; `default`: offered, and preset in the form. */
+/** Whether pushes may be end-to-end. `default`: offered, and preselected in the form. */
 export const END_TO_END_RULES = ['offered', 'default', 'required', 'off'] as const
 export type EndToEndRule = (typeof END_TO_END_RULES)[number]
 
@@ -26,7 +26,7 @@ export type PushLimits = {
   showSender: boolean
   /** Whether each new push needs a passphrase. */
   requirePassphrase: boolean
-  /** The most views of a push without an account; null for those of everybody. */
+  /** The most views of a push without an account; null for the same as with one. */
   viewsAnonymous: number | null
   kinds: ReadonlySet<PushKind>
   /** Whether the server can send links by mail. */

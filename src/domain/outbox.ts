@@ -22,8 +22,8 @@ export type NewWebhook = {
 }
 
 /**
- * Why a delivery failed, for operators; follows the receiver's name. Nothing else of an answer or error is
- * stored or shown.
+ * The reason of a failed delivery, for operators; follows the receiver's name. Nothing else of an answer or
+ * error is stored or shown.
  */
 export const EXPLAINED = {
   not_allowed: 'is not allowed by the settings',
@@ -51,7 +51,7 @@ export function errorOf(failure: DeliveryFailure): DeliveryError {
   return failure.split(' ')[0] as DeliveryError
 }
 
-/** A receiver that failed at its last try; `count`: how many webhooks lead to it. */
+/** A receiver whose last delivery failed; `count` is the number of webhooks with this host. */
 export type FailingHost = { host: string; error: DeliveryFailure; count?: number }
 
 /** Returns the HTTP status of the receiver; null if it did not answer with one. */
@@ -68,11 +68,11 @@ export const MOST_WAITING_MAILS = 100
 
 /** The deadline of a delivery, after which a message is given up. */
 export const GIVE_UP_AFTER = DAY
-/** How long a given-up message is shown as failed. */
+/** How long a message that was given up is listed as failed. */
 export const FAILED_KEPT = 7 * DAY
 /**
- * The lease of a delivery, longer than a try takes. If its node dies meanwhile, the message is retried
- * afterwards.
+ * The lease of a delivery, longer than an attempt takes. If its node dies, the message is retried when the
+ * lease ends.
  */
 export const LEASE = 20 * SECOND
 

@@ -9,22 +9,25 @@ export type Passkey = {
   name: string
   /** The host name that it belongs to. */
   rpId: string
-  /** If false, it works only beside the password, which has changed since it was last used so. */
+  /**
+   * If false, the passkey only works as second factor: the password has changed since the passkey was last
+   * used with it.
+   */
   signsIn: boolean
   createdAt: number
   lastUsedAt: number | null
-  /** When its counter went back; null if it never did. */
+  /** When its signature counter went back, which a copied key causes; null if it never did. */
   copiedAt: number | null
 }
 
-/** A server as browsers know it: its host name, and the only origin whose answers count. */
+/** A server as browsers identify it: its host name, and the only origin from which answers are accepted. */
 export type RelyingParty = { id: string; origin: string }
 
 export const MAX_PASSKEYS = 10
 export const MAX_PASSKEY_NAME_LENGTH = 100
-/** In bytes (Web Authentication, 4). */
+/** Maximum length in bytes (Web Authentication, 4). */
 export const MAX_CREDENTIAL_ID = 1023
-/** In bytes. An RSA key of 8192 bits has half of it. */
+/** Maximum length in bytes, twice that of an RSA key of 8192 bits. */
 export const MAX_PUBLIC_KEY = 2048
 
 /** How long a browser may take to answer a challenge. */
@@ -43,7 +46,10 @@ export function findRelyingParty(baseUrl: string | null): RelyingParty | null {
   return isName && isSecure ? { id, origin } : null
 }
 
-/** Whether a signature counter went back, so that the key exists twice. Many authenticators count nothing. */
+/**
+ * Whether a signature counter went back, so that the key must exist twice. Many authenticators do not count;
+ * theirs stays 0.
+ */
 export function isCopied({ stored, given }: { stored: number; given: number }): boolean {
   return (stored > 0 || given > 0) && given <= stored
 }

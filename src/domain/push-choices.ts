@@ -6,8 +6,8 @@ import { isEndToEnd } from './push.ts'
 import { DAY } from './time.ts'
 
 /**
- * A choice is null if it was the server's default, so that a new default takes effect. Holds no content of a
- * push.
+ * The choices for the next push. A choice is null if it was the server's default, so that a new default takes
+ * effect. Holds no content.
  */
 export type PushChoices = {
   /** Milliseconds until a push expires. */
@@ -38,7 +38,7 @@ export function choicesOf(push: Chosen, limits: PushLimits): PushChoices {
   }
 }
 
-/** Replaces each choice that the limits no longer allow by the nearest one that they do. */
+/** Replaces each choice that the limits no longer allow by the nearest allowed one. */
 export function fitChoices(choices: PushChoices, { days, views, endToEnd }: PushLimits): PushChoices {
   const { lifetime } = choices
   return {

@@ -9,16 +9,18 @@ export type PushKind = 'text' | 'file' | 'url' | 'qr'
 export const PUSH_KINDS: readonly PushKind[] = ['text', 'file', 'url', 'qr']
 
 /**
- * Who encrypted a push with age: its sender, which makes it end-to-end, or this server, for the owner of the
- * request that it answers.
+ * The side that encrypted a push with age: its sender, which makes it end-to-end, or this server, for the
+ * owner of the request that the push answers.
  */
 export type AgeSealer = 'sender' | 'server'
 
-/** Counts of wrong passphrases: in the window of a minute that began at `wrongTriesSince`, and in all. */
+/** Counts of wrong passphrases: in the one-minute window that began at `wrongTriesSince`, and in total. */
 export type WrongTries = {
   wrongTries: number
   wrongTriesSince: number
-  /** Since creation, or since the owner unlocked the push. A right passphrase does not reset this. */
+  /**
+   * The total since the creation, or since the owner unlocked the push. A right passphrase does not reset it.
+   */
   wrongTriesInAll: number
 }
 
@@ -33,9 +35,11 @@ export type Push = WrongTries & {
   expireAfterDays: number
   expireAfterViews: number
   views: number
-  /** The time of the last counted view; 0 before the first one, and for views of older versions. */
+  /** The time of the last counted view; 0 if there is none, or if an older version counted it. */
   lastViewedAt: number
-  /** Whether viewers may delete it; null means no, for a url push whose creator did not choose. */
+  /**
+   * Whether viewers may delete the push; null, which means no, for a url push whose creator did not choose.
+   */
   deletableByViewer: boolean | null
   retrievalStep: boolean
   /** Whether recipients see the address of the owner's account, while the server allows that. */
@@ -43,9 +47,9 @@ export type Push = WrongTries & {
   passphraseRequired: boolean
   /** Whether pages ask for a code of two digits, against programs that press buttons. */
   codeRequired: boolean
-  /** The side that encrypted the push with age; null if none did. */
+  /** The side that encrypted the push with age; null if it is not encrypted so. */
   encryptedBy: AgeSealer | null
-  /** The digits by which a recipient's program checks the key in the link; null if there is none. */
+  /** A digest by which a recipient's program checks the key in the link; null if there is none. */
   keyCheck: string | null
   /** Whether too many wrong passphrases in all have expired or locked the push. */
   triesSpent: boolean
@@ -57,10 +61,13 @@ export type Push = WrongTries & {
   isNew: boolean
 }
 
-/** Wrong codes in all after which only one a minute may be tried. */
+/** The total of wrong codes after which only one more a minute is allowed. */
 const PATIENT_CODES = 10
 
-/** Returns how many wrong codes a minute may have, after so many in all. They never lock or end a push. */
+/**
+ * Returns how many wrong codes are allowed in a minute after `wrongInAll` of them. Unlike passphrases, they
+ * never lock or end a push.
+ */
 export function codesAllowed(wrongInAll: number): number {
   return wrongInAll < PATIENT_CODES ? MAX_WRONG_TRIES : 1
 }
@@ -112,8 +119,8 @@ export function passphraseLockedFor(push: WrongTries, now: number): number {
 }
 
 /**
- * Whether a further wrong try counts with the earlier ones. A window that begins clearly later than now was
- * written while the clock was ahead, and does not count.
+ * Whether a further wrong try counts with the earlier ones. A window that begins well after now was written
+ * while the clock was ahead, and is ignored.
  */
 function isInWindow({ wrongTries, wrongTriesSince }: WrongTries, now: number): boolean {
   const hasBegun = wrongTriesSince <= now + NODES_APART

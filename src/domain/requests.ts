@@ -10,7 +10,9 @@ export type SecretRequest = WrongTries & {
   accountId: number
   createdAt: number
   expiresAt: number
-  /** When its owner, its last answer or too many wrong passphrases closed it; null while it is open. */
+  /**
+   * When the owner, the last answer or too many wrong passphrases closed the request; null while it is open.
+   */
   closedAt: number | null
   acceptsText: boolean
   acceptsFiles: boolean
@@ -60,14 +62,16 @@ export function isOver({ closedAt, expiresAt, createdAt }: SecretRequest, now: n
   return closedAt !== null || expiresAt <= now || createdAt > now + DAY
 }
 
-/** Whether another answer fits beside those that have arrived and those `reserved` by uploads. */
+/**
+ * Whether there is room for another answer besides those that have arrived and those `reserved` by uploads.
+ */
 export function hasRoomForAnswer(request: SecretRequest, reserved: number, now: number): boolean {
   return !isOver(request, now) && request.answers + reserved < request.maxAnswers
 }
 
 /**
- * Returns the request after one more answer, the last of which closes it; null when it accepts none.
- * `reserved`: by other uploads.
+ * Returns the request after one more answer, closed if that is the last; null if it accepts none. `reserved`:
+ * the answers that other uploads have reserved.
  */
 export function decideAnswer<R extends SecretRequest>(request: R, reserved: number, now: number): R | null {
   if (!hasRoomForAnswer(request, reserved, now)) return null
@@ -78,8 +82,8 @@ export function decideAnswer<R extends SecretRequest>(request: R, reserved: numb
 export type WrongTry<R> = { outcome: 'refused' | 'limited' | 'closed'; request: R }
 
 /**
- * Returns the request after a wrong passphrase; the last of `maxTries` (0: no limit) closes it. `limited`: no
- * passphrase is checked for now, because other nodes may have counted some meanwhile.
+ * Returns the request after a wrong passphrase, closed if that is the last of `maxTries` (0: no limit).
+ * `limited` if the limit is reached already, because other nodes may have counted tries since the check.
  */
 export function decideWrongTry<R extends SecretRequest>(
   request: R,

@@ -8,7 +8,7 @@ import { formatTime } from './time.ts'
 export type Share = { pushes: number; bytes: number }
 
 /**
- * Returns the bytes that an anonymous push may take: its sealed payload, and log entries for its creation,
+ * Returns the bytes that an anonymous push may need: its sealed payload, and log entries for its creation,
  * its views and its end.
  */
 export function shareBytes({ payload, views }: { payload: number; views: number }): number {
@@ -36,9 +36,9 @@ export function exceededLimit(taken: Share, bytes: number, limits: ShareLimits):
 }
 
 /**
- * Returns the latest time by which there is room for another push of `bytes`; null for a push that never
- * fits. `live` lists the pushes that expire first, in order. If they do not free enough, returns the last
- * one's expiry.
+ * Returns when there will be room for another push of `bytes`, at the latest; null for a push that never
+ * fits. `live` lists, in order, the pushes that expire first. If they do not free enough, returns the expiry
+ * of the last one.
  */
 export function findRoom(
   taken: Share,
@@ -56,8 +56,8 @@ export function findRoom(
 }
 
 /**
- * Throws `too_many`, naming the limit and its flag, when there is no room for another push of `bytes`.
- * `taken` may count pushes of `live` whose expiry is not written yet.
+ * Throws `too_many`, naming the limit and its flag, if there is no room for another push of `bytes`. `taken`
+ * may still count pushes of `live` whose expiry is not yet recorded.
  */
 export function requireRoom(
   { bytes, limits }: { bytes: number; limits: ShareLimits },

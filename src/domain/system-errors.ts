@@ -38,7 +38,7 @@ export function isExhaustion(cause: unknown): boolean {
   return ['EMFILE', 'ENFILE', 'ENOMEM'].includes(codeOf(cause))
 }
 
-/** Returns the message of a system error; null for other errors, and for those without a message here. */
+/** Returns the message for a known system error; null for all other errors. */
 export function explainSystemError(cause: unknown): string | null {
   const code = codeOf(cause)
   return Object.hasOwn(WORDS, code) ? (WORDS[code] ?? null) : null
@@ -53,7 +53,7 @@ export function reasonOf(cause: unknown): string {
   return explainSystemError(cause) ?? messageOf(cause)
 }
 
-/** Returns why the system refused something. Does not quote an error that the system did not name. */
+/** Returns why the system refused an operation. Does not quote errors that are not the system's. */
 export function refusalOf(cause: unknown): string {
   return explainSystemError(cause) ?? 'the system refused'
 }

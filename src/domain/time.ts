@@ -22,7 +22,7 @@ export function wholeMilliseconds(time: number): Milliseconds {
 /** Returns the milliseconds since the machine started, including sleep. */
 export type Uptime = () => Milliseconds
 
-/** ECMAScript knows no later date, and no earlier one below zero. */
+/** The bounds of ECMAScript's dates; times below zero are not used. */
 const LAST_DATE = 8.64e15
 
 /**
@@ -44,8 +44,8 @@ const texts: string[] = []
 const PLACES = 61
 
 /**
- * The largest difference between the clocks of two nodes, which both estimate that of the database. A time
- * written by another node may be this much later than our own now.
+ * The largest difference between the clocks of two nodes, which both estimate the database's clock. A time
+ * written by another node may be this much later than now here.
  */
 export const NODES_APART = 10 * SECOND
 

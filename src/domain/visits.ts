@@ -10,7 +10,7 @@ import { NODES_APART } from './time.ts'
 
 /**
  * Returns the time to record for the next change: never before the last one, which another node may have
- * written a little ahead of our clock. A push whose last change lies further ahead was changed while the
+ * written with a clock that is slightly ahead. If the last change is further ahead, it was written while the
  * clock was wrong.
  */
 export function forward({ updatedAt }: Pick<Push, 'updatedAt'>, now: number): number {
@@ -27,9 +27,9 @@ export type Change<P extends Push> = {
 }
 
 /**
- * Decides a retrieval whose link and passphrase are right. The last allowed view is still a view. When
- * `lookBy` is the owner, the visit is an `owner_view` and does not count; null counts every visit. Checks the
- * limit of tries first, because other nodes may have counted some since the passphrase was checked.
+ * Decides a retrieval whose link and passphrase are right. The last allowed view still succeeds. A visit of
+ * `lookBy`, the owner, is an `owner_view` and does not count; if null, every visit counts. Checks the limit
+ * of tries again, because other nodes may have counted tries since the passphrase was checked.
  */
 export function decideClaim<P extends Push>(
   push: P,
@@ -52,8 +52,7 @@ export function decideClaim<P extends Push>(
 }
 
 /**
- * Decides a visit whose passphrase is missing, or `wrong`. Call `decideLastTry` afterwards with the changed
- * push.
+ * Decides a visit whose passphrase is missing, or `wrong`. Call `decideLastTry` next, with the changed push.
  */
 export function decideRefusal<P extends Push>(
   push: P,
@@ -68,8 +67,8 @@ export function decideRefusal<P extends Push>(
 }
 
 /**
- * Returns null unless the wrong passphrase was the last of `maxTries`; 0 means no limit. The push expires if
- * viewers may delete it. Otherwise it is locked, so that strangers cannot destroy it by guessing.
+ * Returns null unless the wrong passphrase was the last of `maxTries` (0: no limit). Expires the push if
+ * viewers may delete it. Otherwise locks it, so that strangers cannot destroy it by guessing.
  */
 export function decideLastTry<P extends Push>(
   push: P,
@@ -91,9 +90,9 @@ export function decideUnlock<P extends Push>(push: P, visit: Visit, now: number)
 }
 
 /**
- * Decides a deletion. Returns null when there is nothing to end. An expired push stays unchanged, unless
- * `hasGrants` says that its files can still be downloaded after the last view: then it becomes deleted, which
- * ends the downloads. A push is not new to the owner who deletes it.
+ * Decides a deletion. Returns null if there is nothing to end. Leaves an expired push unchanged, unless
+ * `hasGrants` says that its files can still be downloaded after the last view: then marks it deleted, which
+ * ends the downloads. If the owner deletes the push, does not mark it as new to them.
  */
 export function decideDeletion<P extends Push>(
   push: P,
@@ -108,7 +107,9 @@ export function decideDeletion<P extends Push>(
   return hasGrants && !push.deleted ? { after: { ...push, deleted: true, updatedAt: now }, now, entry } : null
 }
 
-/** Ends a push whose time is up, whenever this is noticed: `expiredOn` is `expiresAt`, not `now`. */
+/**
+ * Ends a push whose time is up. `expiredOn` is `expiresAt`, not `now`, because the end may be noticed late.
+ */
 export function decideLapse<P extends Push>(push: P, now: number): Change<P> {
   const isDue = push.expiredOn === null && push.expiresAt <= now
   const after = isDue ? { ...push, expiredOn: push.expiresAt, isNew: isOwned(push), updatedAt: now } : push
@@ -128,7 +129,7 @@ export function decideMailing<P extends Push>(push: P, visit: Visit, now: number
   return { after: push, now, entry: { kind: 'creation_email_send', visit } }
 }
 
-/** Whether the push has an owner, to whom its end is new. */
+/** Whether the push has an owner, who has not seen its end yet. */
 const isOwned = ({ ownerId }: Push) => ownerId !== null
 
 type EditOutcome<P extends Push> =
