@@ -93,7 +93,7 @@ export function estimateBytes(members: readonly BackupMember[]): number {
 type ReadingOptions = {
   /** The path of the backup, for error messages. */
   file: string
-  /** Called before the first member. May throw to stop reading. */
+  /** Called with the manifest, before the first member is read. May throw to stop reading. */
   onManifest?: (manifest: Manifest) => Promise<void> | void
   /**
    * Receives the bytes of a member before its checksum is verified: do not use them until `readBackup`

@@ -6,7 +6,7 @@ import { reasonOf } from '../domain/system-errors.ts'
 export type BackupEnd =
   /** `said`: null if the backup succeeded without a warning, otherwise a sentence. */
   | { state: 'ended'; said: string | null }
-  /** Stopped by SIGTERM, which a service manager sends to every process of the server. */
+  /** The child got SIGTERM, which a service manager sends to every process of the server. */
   | { state: 'stopped' }
 
 export type BackupChild = {
@@ -24,7 +24,9 @@ export type OwnProgram = {
   env: Readonly<Record<string, string | undefined>>
 }
 
-/** The only variables that the child inherits, because those of Oncebox may hold secrets. */
+/**
+ * The only variables that the child inherits. Those of Oncebox are left out, because they may hold secrets.
+ */
 const NEEDED = ['PATH', 'TMPDIR', 'TMP', 'TEMP', 'SystemRoot', 'windir']
 
 export function createStartBackup({ self: [program = '', ...entry], env }: OwnProgram): StartBackup {

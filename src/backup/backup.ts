@@ -62,8 +62,9 @@ export type BackupReport = Awaited<ReturnType<typeof backUp>>
 
 /**
  * Makes a backup. `leftOut` counts the damaged rows that are missing from it. Throws `conflict` or
- * `disk_full`, and then leaves no file behind. Writes nothing to the data folder but a temporary copy of the
- * database without the secrets that open pushes; it is unlinked at once, so it disappears with the process.
+ * `disk_full`, and then leaves no file behind. Writes only a temporary file to the data folder: a copy of the
+ * database without the secrets that open pushes. The file is unlinked at once, so it disappears with the
+ * process.
  */
 export async function backUp(wish: BackupWish, ports: BackupPorts) {
   const { dataDir, file, seal } = wish

@@ -24,10 +24,12 @@ export type BackupStatus = ReturnType<Backups['status']>
 
 type BackupsOptions = {
   plan: BackupPlan
-  /** Resolves to the last good backup in this folder, as noted in the data folder. Never rejects. */
+  /** Resolves to the last complete backup in this folder, as noted in the data folder. Never rejects. */
   readLast: () => Promise<MadeBackup | null>
   startChild: () => BackupChild
-  /** Called for the first failure after a start or a good backup, not for the failures that follow it. */
+  /**
+   * Called for the first failure after a start or a complete backup, but not for the failures that follow it.
+   */
   onFailing: () => void
   now: Now
   uptime: Uptime
@@ -53,9 +55,9 @@ export async function createBackups(options: BackupsOptions) {
   let expectedUp = uptime() + delayAtStart({ last: last?.at ?? null, now: now(), every })
   let dueUp = expectedUp
   let running: RunningBackup | null = null
-  /** The last failure, null after a good backup. `said` is an English sentence. */
+  /** The last failure; null after a complete backup. `said` is an English sentence. */
   let failure: { at: number; said: string } | null = null
-  // Failures since the server started, and since the last good backup.
+  // Failures since the server started, and since the last complete backup.
   let [failures, inARow] = [0, 0]
   let report: JobReport | null = null
   let timer: Timer | undefined
@@ -160,12 +162,12 @@ export async function createBackups(options: BackupsOptions) {
   }
 }
 
-/** Drops the numbers, so that two messages that differ only in times and sizes count as one reason. */
+/** Removes numbers, so that two messages that differ only in times or sizes count as the same reason. */
 function reasonIn(said: string): string {
   return said.replace(/\d+(\.\d+)?/g, '')
 }
 
-/** Gauges of the last backup have no value until there is one. */
+/** Returns the gauges of the last backup. They have no value until there is one. */
 export function createBackupGauges(status: () => BackupStatus): Gauged[] {
   const ofLast = (name: string, help: string, read: (last: MadeBackup) => number): Gauged => ({
     ...{ name: `oncebox_backup_last_${name}`, help },

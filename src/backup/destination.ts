@@ -23,7 +23,7 @@ import { atStep } from '../store/durable-steps.ts'
 import { syncFolder } from '../store/folder/durable-files.ts'
 import { explainWriting, MAKE_ROOM } from './refusals.ts'
 
-/** Calls fdatasync after this many bytes, so that other processes never wait for more than these. */
+/** Call fdatasync after this many bytes, so that other processes never wait for more than that. */
 const FLUSH_BYTES = 2 * 1024 * 1024
 
 /**

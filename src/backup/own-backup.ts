@@ -22,8 +22,8 @@ type OwnBackupWish = Omit<BackupWish, 'file'> & {
 }
 
 /**
- * Throws like `backUp`; `conflict` if the disk of the folder is not mounted; `conflict` if the backup was
- * made but an old one cannot be removed.
+ * Makes a backup. Throws as `backUp` does; also `conflict` if the disk of the folder is not mounted, or if
+ * the backup was made but an old one could not be removed.
  */
 export async function backUpInFolder(wish: OwnBackupWish, ports: BackupPorts): Promise<BackupReport> {
   try {
@@ -48,7 +48,7 @@ async function makeNext(wish: OwnBackupWish, ports: BackupPorts): Promise<Backup
   const name = await newName(folder, { at, mark: note.mark, isSealed: seal !== null })
   const file = join(folder, name)
   const report = await backUp({ ...rest, file }, ports)
-  // If the database is damaged, earlier backups may contain the rows that this one lacks.
+  // If the database is damaged, keep every backup: an earlier one may contain the rows that this one lacks.
   const most = report.leftOut > 0 ? Number.POSITIVE_INFINITY : keep
   const own = ownBackups(await readdir(folder), note.mark)
   const surplus = surplusBackups(own, { made: name, keep: most })
@@ -73,7 +73,7 @@ async function remove(path: string): Promise<string | null> {
   }
 }
 
-/** Returns an unused name: two backups within one second of the clock would get the same. */
+/** Returns an unused name. Two backups within the same second would otherwise get the same one. */
 async function newName(
   folder: string,
   backup: { at: number; mark: string; isSealed: boolean },
@@ -103,7 +103,9 @@ type OwnFolder = { folder: string; dataDir: string; note: BackupNote }
 /** Why a folder cannot take backups, in sentences for the command and for the doctor. */
 type FolderFault = { said: string; remedy: string; isMissing: boolean }
 
-/** Resolves to null if the folder can take backups. Read-only. Does not resolve while the disk hangs. */
+/**
+ * Resolves to null if backups can be written to the folder. Read-only. Never resolves while the disk hangs.
+ */
 export async function findFolderFault(own: OwnFolder): Promise<FolderFault | null> {
   const { folder, dataDir, note } = own
   try {

@@ -38,8 +38,8 @@ type RestorePorts = RestoringPorts & {
 export type RestorePlan = VerifiedBackup & {
   now: number
   /**
-   * When the server was last used before the backup, and whether the clock here is more than a day behind
-   * that time.
+   * When the server was last used before the backup. `isClockBehind`: whether this machine's clock is more
+   * than a day before that.
    */
   lastUsed: number
   isClockBehind: boolean
@@ -109,7 +109,10 @@ async function change(
   }
 }
 
-/** Backups contain no links, so each push gets a new one, which opens nothing. */
+/**
+ * Creates the function that gives each push a new link, because backups contain none. Nothing can be opened
+ * with it.
+ */
 function createRelink(keyring: Keyring): EndLive['relink'] {
   const { sealing } = keyring
   return ({ lookup: pushId, ownerId, name, note, request }) => {
@@ -142,7 +145,7 @@ type FormerSetting = {
 
 /** Settings that describe the new machine, not the former one. */
 const OF_THE_MACHINE = ['data-dir', 'key-file']
-/** Meant for one start of the former server. */
+/** Flags meant for a single start of the former server. */
 const OF_ONE_START = ['accept-clock', 'accept-move', 'accept-database']
 const HIDDEN = '(hidden)'
 

@@ -10,7 +10,7 @@ import { damagedBackup, unfitBackup } from './refusals.ts'
 
 export type Seal = { recipients: readonly string[] } | { passphrase: string }
 
-/** How a backup is encrypted. */
+/** The way in which a backup is encrypted. */
 type SealKind = 'none' | 'passphrase' | 'recipients'
 
 const HEADER_END = '\n--- '
@@ -45,9 +45,9 @@ type IdentityFile = { path: string; text: string }
 /** The operator's keys and passphrase for decrypting a backup. */
 export type BackupCredentials = {
   identities: readonly IdentityFile[]
-  /** Read from a file. Null to ask for it. */
+  /** The passphrase from a file; null to ask for it. */
   passphrase: string | null
-  /** Called if the backup is encrypted with a passphrase. Throws without a terminal to ask at. */
+  /** Called if the backup is encrypted with a passphrase. Throws if there is no terminal. */
   askPassphrase: () => Promise<string>
 }
 
@@ -68,7 +68,7 @@ export async function openBackup(
     const tar = streamOf(joined(first, pieces))
     if (seal !== 'none')
       return { seal, tar: await decrypt(tar, await createDecrypter(seal, { file, credentials }), file) }
-    // The operator expects an encrypted backup, so a plain one may be a forgery.
+    // If the operator gave credentials, refuse a plain backup, which may be a forgery.
     const { identities, passphrase } = credentials
     if (identities.length === 0 && passphrase === null) return { seal, tar }
     const flag = identities.length > 0 ? '--identity' : '--passphrase-file'
@@ -112,7 +112,7 @@ function sealOf(first: Buffer, file: string): SealKind {
   return text.startsWith('-> scrypt ', MAGIC.length) ? 'passphrase' : 'recipients'
 }
 
-/** Throws `conflict` if the credentials are of the wrong kind, such as keys for a passphrase. */
+/** Throws `conflict` if the credentials do not fit the encryption, such as keys for a passphrase. */
 async function createDecrypter(
   seal: 'passphrase' | 'recipients',
   { file, credentials }: { file: string; credentials: BackupCredentials },

@@ -18,9 +18,9 @@ export function readOpen(file: number): AsyncIterable<Uint8Array> {
 }
 
 /**
- * Opens a file or a pipe at once and closes it at the end of the iteration. Throws system errors with the
- * path. Uses a plain descriptor: a FileHandle that is not read to its end, as after a wrong passphrase, would
- * fail when it is garbage collected.
+ * Opens a file or a pipe at once, and closes it when the iteration ends. Throws system errors with the path.
+ * Uses a plain descriptor: if a FileHandle is not read to its end, as after a wrong passphrase, it fails when
+ * it is garbage collected.
  */
 export async function readPath(path: string): Promise<AsyncIterable<Uint8Array>> {
   const file = await openFile(path, 'r')

@@ -55,7 +55,7 @@ export async function readAgeKeys({ linkKey, files = [] }: KeySources) {
   }
 
   return {
-    /** Throws ClientFailure unless one of the keys is the one that the link of a push needs. */
+    /** Throws ClientFailure unless one of the keys is the one that the push was encrypted for. */
     requireKey(keyCheck: string | null): void {
       if (keyCheck !== null && !checks.includes(keyCheck))
         throw unopened('This is not the key of this push. Is the link whole, and from the same message?')
@@ -80,8 +80,8 @@ export async function identityInLink(linkKey: string | null): Promise<string> {
 }
 
 /**
- * Checks, without spending a view, that the keys fit the push. Throws ClientFailure if they do not, or if a
- * key is missing. Does nothing where the server does not tell.
+ * Checks that the keys fit the push, without using up a view. Throws ClientFailure if they do not fit, or if
+ * a key is missing. Does nothing if the server does not report what the push needs.
  */
 export async function requireKeys(
   { client, urlToken }: { client: Pick<PushClient, 'check'>; urlToken: string },
@@ -110,8 +110,8 @@ export function requirePosition({ position }: DecryptedFile, name: string, n: nu
 }
 
 /**
- * Throws ClientFailure when not all files of the sender are among those of the push, as far as they tell.
- * `more`: what became of the others.
+ * Throws ClientFailure if the push lacks a file that the sender encrypted, as far as the files say how many
+ * there are. `more`: what happened to the rest, for the message.
  */
 export function requireAll(
   positions: readonly (FilePosition | null)[],

@@ -1,4 +1,4 @@
-// Answers a request: sends somebody what they ask for, encrypted if the request has a key.
+// Answers a request: sends its owner a secret, encrypted if the request has a key.
 
 import type { PushClient } from '../client/client.ts'
 import { ClientFailure, RefusedFields } from '../client/failure.ts'
@@ -15,7 +15,7 @@ type AnswerFlags = { file: string[]; name: string | null; passphraseFile: string
 
 type AnswerInput = Pick<CommandInput<AnswerFlags>, 'flags' | 'operands' | 'shell'> & ServerCall
 
-/** Throws ClientFailure, before anything is sent, for a key that is not the one in the link. */
+/** Throws ClientFailure, before anything is sent, if the request's key is not the one that its link names. */
 export async function sendAnswer({ client, shell, flags, operands, ...call }: AnswerInput): Promise<void> {
   const { server, isSignedIn, urlToken, fragment } = call
   const [link, text] = operands
@@ -54,7 +54,7 @@ function onlyAfterLogin(server: string): ClientFailure {
   return new ClientFailure('refused', `This server needs ${login} for this command. Its page needs no login.`)
 }
 
-/** The failure at a server with --end-to-end off, which takes nothing that it could not read. */
+/** Returns the failure for a server with --end-to-end off, which accepts only answers that it can read. */
 function onlyInBrowser(server: string): ClientFailure {
   return new ClientFailure(
     'failed',
@@ -67,15 +67,15 @@ async function askPassphrase({ isTerminal, askHidden }: Shell): Promise<string> 
   throw new ClientFailure('refused', 'This request needs a passphrase: name its file with --passphrase-file.')
 }
 
-/** Asks for the text, where the link comes from standard input. */
+/** Asks on the terminal for the text, because standard input held the link. */
 function askText(shell: Shell): Promise<string> {
   const remedy = 'give the link as an argument and pipe the text in, or use --file'
   return askSecret(shell, { what: 'text', question: 'Text', remedy })
 }
 
 /**
- * Returns the key to encrypt for; null if the request has none. Throws ClientFailure unless it is the one
- * whose fingerprint the link has, and works.
+ * Returns the key to encrypt for; null if the request has none. Throws ClientFailure if it does not match the
+ * fingerprint in the link, or if it is malformed.
  */
 async function requireRecipient(recipient: string | null, fragment: string | null): Promise<string | null> {
   if (recipient === null && fragment === null) return null
@@ -114,7 +114,7 @@ async function tellRecipient(recipient: string, fragment: string | null, { say }
   )
 }
 
-/** Throws ClientFailure, before anything is typed, for content that the request does not ask for. */
+/** Throws ClientFailure, before the user types anything, for content that the request does not ask for. */
 function requireAsked(
   { accept }: AskedContent,
   { hasText, hasFiles }: { hasText: boolean; hasFiles: boolean },

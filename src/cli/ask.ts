@@ -68,7 +68,7 @@ export async function isAgreed(shell: Shell, question: string): Promise<boolean>
   return /^y(es)?$/i.test((await shell.ask(`${question} [y/N] `)).trim())
 }
 
-/** Requires --yes for a command that asks before it acts, if there is no terminal to ask. */
+/** Returns a problem unless --yes is given, if the command needs consent and there is no terminal to ask. */
 export function consentProblem({ flags, shell }: { flags: { yes: boolean }; shell: Shell }): string | false {
   return !flags.yes && !shell.isTerminal && 'without a terminal to ask, --yes is needed'
 }

@@ -1,4 +1,4 @@
-// Asks a person whether a server's own authority is the right one, by its fingerprint.
+// Shows the fingerprint of a server's own authority, and asks the user whether it is the right one.
 
 import { type ClaimedAuthority, normalFingerprint } from '../client/authority.ts'
 import type { Parsed } from '../settings/parsers.ts'
@@ -19,7 +19,7 @@ export function fingerprintFlag(name: string) {
 
 type FingerprintCheck = {
   server: string
-  /** From a flag; null to ask. */
+  /** The fingerprint from a flag; null to ask. */
   fingerprint: string | null
   flag: string
   warning?: string

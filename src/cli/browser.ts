@@ -5,14 +5,12 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { OperatingSystem } from '../settings/parsers.ts'
 
-/**
- * How long the file with the link is kept: a browser that has to start first may need half a minute.
- */
+/** How long the file with the link is kept. A browser that has to start first may need half a minute. */
 export const FILE_MS = 60_000
 
 /** Returns the command that opens a file or URL in the user's browser; null without a desktop session. */
 export function openerOf({ env, platform }: Pick<OperatingSystem, 'env' | 'platform'>): string[] | null {
-  // Over SSH, a browser would open on a desktop that the person does not see.
+  // Over SSH, the browser would open on a desktop that the user does not see.
   if (env.SSH_CONNECTION || env.SSH_TTY) return null
   if (platform === 'darwin') return ['/usr/bin/open']
   if (platform === 'win32') return ['rundll32.exe', 'url.dll,FileProtocolHandler']
@@ -45,8 +43,8 @@ export function redirectPage(link: string): string {
 }
 
 /**
- * Creates a function that opens the browser if there is one, without waiting for it. It returns a function
- * that removes the file, which otherwise happens after a minute.
+ * Creates a function that opens the browser, if there is one, without waiting for it. That function returns
+ * another, which removes the file before the minute is over.
  */
 export function createOpenLink(os: OperatingSystem) {
   return ({ link, dataDir }: { link: string; dataDir: string }): (() => void) => {
@@ -88,7 +86,7 @@ function writePage(html: string, { folders, link }: { folders: string[]; link: s
       writeFileSync(path, html, { flag: 'wx', mode: 0o600 })
       return path
     } catch {
-      // Try the next folder: this one may be read-only.
+      // Continue with the next folder: this one may be read-only.
     }
   }
   return null
@@ -110,7 +108,7 @@ export function isStartedByClick({ os }: { os: OperatingSystem }): boolean {
 
 type Window = { os: OperatingSystem; isTerminal: boolean; ask: (question: string) => Promise<string> }
 
-/** Keeps the window open on Windows, which closes it with all output when the program ends. */
+/** Asks for Enter on Windows, where the window would close, with all its output, when the program ends. */
 export async function keepWindow({ os, isTerminal, ask }: Window): Promise<void> {
   if (os.platform === 'win32' && isTerminal) await ask('Press Enter to close this window. ')
 }

@@ -53,19 +53,19 @@ export function readCommandLine(
   // Checks for contradictions only if every single value is valid.
   if (all.length === 0)
     all.push(...(row.problems?.(given) ?? []).filter((problem) => typeof problem === 'string'))
-  // After a misspelled command, points to the list of commands instead of the flags of serve.
+  // After a misspelled command, point to the list of commands instead of the flags of serve.
   if (all.length > 0) throw new UsageError(all, isWordWrong && isBare ? 'oncebox' : `oncebox ${row.name}`)
   return given
 }
 
 const FORMAT = { logFormat: settings.logFormat }
 
-/** Returns the flags as given, even if some are wrong. */
+/** Returns the flags as given, even if some are invalid. */
 export function givenFlags(row: Command, rest: readonly string[]): GivenFlags {
   return readFlags(rest, flagsOf(row)).raw
 }
 
-/** Whether --log-format asks for JSON, even if other flags are wrong. */
+/** Whether --log-format asks for JSON, even if other flags are invalid. */
 export function wantsJson(row: Command, rest: readonly string[], shell: Shell): boolean {
   const raw = givenFlags(row, rest)
   try {
@@ -77,7 +77,10 @@ export function wantsJson(row: Command, rest: readonly string[], shell: Shell): 
   }
 }
 
-/** Includes --database-url for data-folder commands, undocumented, to explain what to do with PostgreSQL. */
+/**
+ * Returns the flags of a command. Commands on a data folder also accept --database-url, undocumented, to
+ * explain what to do with PostgreSQL.
+ */
 function flagsOf({ settings, onlyFolder, flags }: Command): SettingsTable {
   return { ...settings, ...(onlyFolder === undefined ? {} : DATABASE), ...flags }
 }
@@ -122,8 +125,8 @@ function readEnvFile(read: () => string): EnvFile {
 }
 
 /**
- * Adds the variables of the installed service. Ignores the service entirely when a flag or variable names a
- * data folder or a database, because the service's key file would not belong to it.
+ * Adds the variables of the installed service. Ignores the service if a flag or variable names a data folder
+ * or a database, because the service's key file would not belong to it.
  */
 function withService(shell: Shell, raw: GivenFlags): Shell {
   const { env } = shell.os

@@ -15,7 +15,7 @@ export type CommandInput<F = unknown, C = unknown> = {
   flags: F
   config: C
   entries: readonly SettingEntry[]
-  /** The texts of the flags as they were given, by name. */
+  /** The flags as given, by name, before they are parsed. */
   raw: GivenFlags
   shell: Shell
   app: App
@@ -27,13 +27,13 @@ export type Command<F extends SettingsTable = SettingsTable, S extends SettingsT
   /** The full name, with its group: `user add`. */
   name: string
   /**
-   * The arguments as in the help: `EMAIL NAME-OR-PREFIX`, `[FILE]`. Lower case: a choice, `bash|zsh`.
-   * `[ARG…]`: any number of words, of which the first comes after `--`.
+   * The arguments as the help shows them: `EMAIL NAME-OR-PREFIX`, `[FILE]`. Lower case means a choice,
+   * `bash|zsh`. `[ARG…]` means any number of words, of which the first must follow `--`.
    */
   operands?: string
   /** Heading in the list of commands. */
   heading?: string
-  /** The command's own flags. */
+  /** The flags of this command only. */
   flags?: F
   /**
    * Settings that it reads from flags, variables and files. The full table is also checked for
@@ -42,19 +42,22 @@ export type Command<F extends SettingsTable = SettingsTable, S extends SettingsT
   settings?: S
   /** The only group of settings that its help shows, for a command that takes all settings of `serve`. */
   helpedGroup?: string
-  /** Passes the settings on as given, without reading them: the service reads them when it starts. */
+  /** Passes the settings on unread: the service reads them when it starts. */
   keepsSettings?: true
   /**
    * Whether the settings of an installed service count, unless the command line names a folder or a database.
    */
   isOnData?: boolean | ((operands: readonly string[]) => boolean)
-  /** Replaces a failure before the action, such as wrong flags, for a command with exit codes of its own. */
+  /**
+   * Maps a failure before the action, such as an invalid flag, to another error. For commands with their own
+   * exit codes.
+   */
   refuse?(cause: unknown, given: Pick<CommandInput, 'raw' | 'shell'>): Promise<Error>
-  /** Prints failures as lines of JSON when --log-format asks for it. */
+  /** Prints failures as lines of JSON if --log-format asks for it. */
   isServer?: true
   /** Set for a command that needs a data folder: its purpose, and the remedy for users of PostgreSQL. */
   onlyFolder?: { does: string; instead: string }
-  /** Flags of which only one may be given. */
+  /** Groups of flags that exclude each other. */
   oneOf?: readonly (keyof F & string)[][]
   /** Returns the problems between several values. Entries that are not text are ignored. */
   problems?(given: CommandInput<Values<F>, Values<S>>): (string | false | null)[]
@@ -88,7 +91,7 @@ export function wordOf({ name }: Command): string {
 
 export type Operand = {
   name: string
-  /** How error messages call it. */
+  /** Names the value in error messages. */
   label: string
   isNeeded: boolean
   /** Whether it stands for any number of words. */
@@ -113,7 +116,7 @@ export function shownSettings(row: Pick<Command, 'settings'> | undefined): Setti
 
 /** Picks rows of the table of settings by their keys. */
 export function some<K extends keyof typeof settings>(...keys: K[]): Pick<typeof settings, K> {
-  // The entries come from the table's own keys, which the type system cannot follow.
+  // Safe cast: the keys are the table's own, which the type system cannot follow.
   return Object.fromEntries(keys.map((key) => [key, settings[key]])) as Pick<typeof settings, K>
 }
 
@@ -125,7 +128,7 @@ export function toggle<const N extends string>(flag: N) {
   return { ...off, ...OWN, flag, placeholder: '' }
 }
 
-/** Defines a flag with a value, null when it is not given. If repeated, the last value counts. */
+/** Defines a flag with a value; null if it is not given. If it is repeated, the last value wins. */
 export function valued<T>(words: `${string} <${string}>`, parse: Parser<T>) {
   const [flag = '', placeholder = ''] = words.split(/ <|>$/)
   return { ...OWN, flag, placeholder, parse, default: null }

@@ -44,7 +44,7 @@ function kindOf(placeholder: string): string {
   return ['path', 'file', 'folder'].includes(placeholder) ? 'path' : 'text'
 }
 
-/** Returns the first line without characters that are special in one of the shells. */
+/** Returns the first line, without characters that one of the shells treats specially. */
 function plain(help: string): string {
   return (help.split('\n')[0] ?? '')
     .replace(/\.$/, '')

@@ -1,5 +1,5 @@
-// Failures of commands: the message on standard error, as a line of JSON where --log-format asks for it, and
-// the exit code.
+// Failures of commands: the message on standard error, which is a line of JSON if --log-format asks for it,
+// and the exit code.
 
 import { ClientFailure, type ClientFailureKind } from '../client/failure.ts'
 import { DamageError, isDomainError } from '../domain/errors.ts'
@@ -23,7 +23,7 @@ export class UsageError extends Error {
   readonly problems: string[]
   readonly help: string
 
-  /** `help` is the command whose `--help` to point to, such as `oncebox user add`. */
+  /** `help` is the command whose `--help` the message recommends, such as `oncebox user add`. */
   constructor(problems: string[], help: string) {
     super(problems.join('; '))
     this.problems = problems
@@ -62,7 +62,7 @@ export function presentFailure(cause: unknown): FailureReport {
   return { lines: ['oncebox: this is a bug in Oncebox', trace], exitCode: FAILED }
 }
 
-/** Whether the message is meant for users, so that a stack would not help. */
+/** Whether the message is written for users, so that a stack trace would not help. */
 function isForPeople(cause: unknown): cause is Error {
   const isExpected = isDomainError(cause) || cause instanceof CommandFailure || cause instanceof DamageError
   // Errors of the operating system, such as a missing permission or a full disk.

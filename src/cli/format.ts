@@ -12,12 +12,11 @@ export function formatSize(bytes: number): string {
   return `${power === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[power]}`
 }
 
-/** Created when a time is first shown, because loading the formats takes milliseconds. */
+/** Created with the first time that is shown, because loading the formats takes milliseconds. */
 let localTime: Intl.DateTimeFormat | undefined
 
 /**
- * Formats an ISO time in this machine's time zone, `2026-11-27 14:05`. Returns other text as it is,
- * printable.
+ * Formats an ISO time in this machine's time zone: `2026-11-27 14:05`. Only escapes a text that is no time.
  */
 export function formatLocalTime(iso: string): string {
   const time = Date.parse(iso)
@@ -26,7 +25,10 @@ export function formatLocalTime(iso: string): string {
   return localTime.format(time)
 }
 
-/** Escapes unprintable characters in JSON: the value stays the same, and a terminal interprets nothing. */
+/**
+ * Escapes unprintable characters in JSON, so that a terminal does not interpret them. The parsed value stays
+ * the same.
+ */
 export function printableJson(json: string): string {
   return json.replace(UNPRINTABLE, (mark) =>
     mark

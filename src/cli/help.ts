@@ -79,7 +79,7 @@ function grouped(all: readonly { title: string; item: Item }[], width: number): 
 
 const TERM_WIDTH = 24
 
-/** Puts a long term on its own line, so that descriptions stay in one column. */
+/** Formats an item. Puts a term that is too long on its own line, so that descriptions stay in one column. */
 function formatItem([term, text]: Item, width: number): string {
   const indent = ' '.repeat(TERM_WIDTH + 4)
   const lines = Bun.wrapAnsi(text, Math.max(TERM_WIDTH, width - indent.length)).split('\n')

@@ -1,5 +1,5 @@
-// Parses manual.txt: for the program and each command its prose, whose first sentence is the summary, its own
-// flags, and examples.
+// Parses manual.txt into a page for the program and one for each command: prose, whose first sentence is the
+// summary, flags, and examples.
 
 import type { Setting } from '../settings/setting.ts'
 import type { Command } from './command.ts'

@@ -21,7 +21,7 @@ export async function open(given: CommandInput<{ stop: boolean }, Config>): Prom
   const url = await app.findServerOn(config.port)
   if (url !== null) return show({ url, socket: null, setupLink: null }, { config, shell })
   await serve(given, { isOpened: true }).catch(async (cause) => {
-    // Another server may have started at the same moment.
+    // Another server may have started at the same time.
     const other = isDomainError(cause, 'conflict') ? await app.findServing(config.dataDir) : null
     if (other === null) throw cause
     return show(other, { config, shell })

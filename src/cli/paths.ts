@@ -52,7 +52,7 @@ export function sentFile(text: string): Parsed<string> {
   return { problem: 'is not a regular file; pipe it in with --file -' }
 }
 
-/** Reads public keys of age: one itself, or a file of them as `age -R` reads it. */
+/** Parses public age keys: one key itself, or the path of a file of keys as `age -R` reads it. */
 export function recipients(text: string): Parsed<string[]> {
   const isFile = !/^age1/.test(text) && !/^age-secret-key/i.test(text)
   const found = isFile ? fileText(text) : { value: text }
@@ -64,7 +64,7 @@ export function recipients(text: string): Parsed<string[]> {
   return values.length === 0 ? { problem: 'holds no public key of age' } : { value: values }
 }
 
-/** Accepts a file that does not exist yet, in an existing folder. */
+/** Parses the path of a file that need not exist yet; its folder must. */
 export function newFile(text: string): Parsed<string> {
   if (text === '') return NO_PATH
   try {

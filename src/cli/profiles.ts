@@ -16,11 +16,11 @@ export type Profile = {
   caCerts?: string | null
   /** The only trusted authority for this server, in PEM. The user compared it at login. */
   authority?: string | null
-  /** Whether pushes to it are end-to-end unless a flag or variable says otherwise. */
+  /** Whether pushes to this server are end-to-end unless a flag or variable says otherwise. */
   endToEnd?: boolean
 }
 
-/** The first one is the default. */
+/** The saved logins; the first one is the default. */
 type Profiles = readonly Profile[]
 
 export function profilesPath({ env, platform, home }: OperatingSystem): string {
@@ -67,11 +67,11 @@ export function withProfile(profiles: Profiles, profile: Profile): Profiles {
 }
 
 type ServerChoice = {
-  /** The server of a given link, which takes precedence. */
+  /** The server in the given link, which takes precedence. */
   link: string | null
   /** Whether the link lacked http or https. */
   isSchemeGuessed?: boolean | undefined
-  /** From a flag or the environment. */
+  /** The server from a flag or the environment. */
   server: string | null
   profile: string | null
   apiToken: string | null
@@ -97,7 +97,7 @@ export function chooseServer(profiles: Profiles, wanted: ServerChoice) {
   return { server, apiToken, caCerts, authority, endToEnd }
 }
 
-/** A link without a scheme means the known server with the same host and port, if there is one. */
+/** Returns the known server with the same host and port, if the link has no scheme. */
 function linkedServer({ link, isSchemeGuessed }: ServerChoice, known: readonly string[]): string | null {
   if (link === null || !isSchemeGuessed) return link
   const { host, pathname } = new URL(link)

@@ -71,7 +71,10 @@ async function run(argv: readonly string[], parts: CommandContext): Promise<void
   }
 }
 
-/** Whether a command is missing after the row. One that also takes a link may get that instead. */
+/**
+ * Whether the row needs a command after it and `word` is none. Where a link is accepted too, a word that
+ * looks like one is not a missing command.
+ */
 function isCalledAsGroup(
   word: string,
   { commands, row }: { commands: readonly Command[]; row: Command },
@@ -79,7 +82,7 @@ function isCalledAsGroup(
   return isGroup(row) || (needsCommand(commands, row) && !/[/#]|^-$/.test(word))
 }
 
-/** Whether a command or a link has to follow; a backup, for one, needs neither. */
+/** Whether a command or a link must follow the row. `backup`, for example, needs neither. */
 function needsCommand(commands: readonly Command[], row: Command): boolean {
   return isGroup(row) || (hasCommands(commands, row) && row.operands?.startsWith('LINK') === true)
 }

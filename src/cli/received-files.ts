@@ -26,7 +26,7 @@ type ReceivedFilesOptions = {
   link: string
   shell: Shell
   downloadPart: PushClient['downloadPart']
-  /** Open the files; one that they do not open is not saved. Null: saves files as received. */
+  /** Decrypts the files; a file that no key decrypts is not saved. Null saves files as received. */
   keys: AgeKeys | null
 }
 
@@ -55,7 +55,10 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
     return download({ files, done: 0 }, folderFor(files.length > 1))
   }
 
-  /** Resumes an interrupted download. False when there is none or the server no longer allows it. */
+  /**
+   * Resumes an interrupted download. Resolves to false if there is none, or if the server no longer allows
+   * it.
+   */
   async function resume(): Promise<boolean> {
     if (isPoured) return false
     const folder = folderFor(false)
@@ -74,8 +77,8 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
   }
 
   /**
-   * Returns the folder for files, partial files and the note, all on one disk. Several files get a folder of
-   * their own.
+   * Returns one folder for the files, partial files and the note, so that all are on one disk. Several files
+   * get their own folder.
    */
   function folderFor(several: boolean): string {
     if (output === null) return '.'
@@ -115,7 +118,7 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
     await downloadPart({ url, size, part }, { onProgress: progress.update, onRetry }).finally(progress.stop)
   }
 
-  /** Gives a whole part its name, once it has been opened if there are keys. */
+  /** Renames a complete partial file to its final name; decrypts it first if there are keys. */
   async function place(filename: string, target: Target): Promise<void> {
     const { path, part, isNamed } = target
     const opened = keys === null ? null : await open(keys, filename, target)

@@ -1,4 +1,4 @@
-// The texts about a backup: what it contains, what a restore would do, and what to do afterwards.
+// Texts about a backup: its content, the effects of a restore, and what to do afterwards.
 
 import type { RestorePlan, RestoreReport } from '../backup/restore.ts'
 import type { VerifiedBackup } from '../backup/verify.ts'
@@ -53,7 +53,7 @@ function presentDamage({ leftOut }: Content): string[] {
   return [`Damaged, and not restored: ${formatCount(leftOut, 'row')}. A restore brings back everything else.`]
 }
 
-/** Describes a restore before anything is done. */
+/** Describes the restore, before it begins. */
 export function presentPlan(
   plan: RestorePlan,
   wish: { file: string; dataDir: string; keyFile: string | null },
@@ -79,7 +79,7 @@ export function presentPlan(
   ]
 }
 
-/** Lists the tokens that would work again, including those that were revoked since. */
+/** Lists the tokens that would work again, including those that were revoked after the backup. */
 export function presentTokens({ apiTokens }: Content): string[] {
   const rows = apiTokens.map(({ name, email, prefix, lastUsedAt }) => [
     printableLine(name),

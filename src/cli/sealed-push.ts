@@ -12,7 +12,7 @@ import type { Shell } from './shell.ts'
 export type PushSealer = Awaited<ReturnType<typeof createPushSealer>>
 
 /**
- * Creates a sealer. Without recipients it makes a key, which `addKey` puts into the link: it is nowhere else.
+ * Creates a sealer. Without recipients it makes a key, which exists only in the link that `addKey` returns.
  */
 export async function createPushSealer(to: readonly string[], shell: Shell) {
   // Loaded only when needed: most pushes are not encrypted here.
@@ -28,7 +28,7 @@ export async function createPushSealer(to: readonly string[], shell: Shell) {
 
   const seal = (file: PlainFile) => sealFile(file, recipients)
 
-  /** Encrypts a file into one that can be sent again with the same bytes. */
+  /** Encrypts a file to disk, so that a retry can send the same bytes. */
   async function sealToDisk(path: string, position: PlainFile['position']): Promise<UploadFile> {
     folder ??= mkdtempSync(join(tmpdir(), 'oncebox-'))
     const { size, mtimeMs } = statSync(path)

@@ -39,7 +39,7 @@ export async function serve(given: CommandInput<unknown, Config>, { isOpened }: 
   signals.onReload(server.reload)
   const links = setupLinks(server)
   const setup = setupOf(server, links, shell)
-  // One write, so that a program that waits for the address reads all lines at once.
+  // Write all lines at once, so that a program that waits for the address can read them together.
   if (config.logFormat === 'json') shell.printExactly(`${readyJson(server, setup, now())}\n`)
   else shell.print(readyLines(server, setup).join('\n'))
   if (config.logFormat !== 'json' && server.trust !== null && shell.isOutputTerminal)
@@ -62,7 +62,10 @@ function openBrowser(link: string | undefined, { dataDir, hereUrl }: RunningServ
   return () => undefined
 }
 
-/** `stopAsked` resolves at the first signal to stop. The second one ends the process at once. */
+/**
+ * Listens for signals. `stopAsked` resolves at the first signal to stop; the second one ends the process at
+ * once.
+ */
 function listenForSignals(shell: Shell) {
   const { promise: stopAsked, resolve: stop } = Promise.withResolvers<void>()
   let wishes = 0
@@ -77,7 +80,7 @@ function listenForSignals(shell: Shell) {
     if (wishes > 1) shell.exitNow(130)
     stop()
   })
-  /** Calls `listener` at once if a reload was asked for during the start. */
+  /** Sets the listener for reloads. Calls it at once if a reload was requested during the start. */
   const onReload = (listener: () => void) => {
     reload = listener
     if (isReloadAsked) listener()
@@ -93,8 +96,8 @@ function presentSettings(entries: readonly SettingEntry[]) {
 }
 
 /**
- * Returns the setup links, which create the first administrator, the one for this computer first. Empty when
- * an administrator exists.
+ * Returns links to create the first administrator, the one for this computer first. Empty if there is an
+ * administrator.
  */
 function setupLinks({ baseUrl, hereUrl, elsewhere, setupPath }: RunningServer): string[] {
   if (setupPath === null) return []
@@ -120,8 +123,8 @@ function presentSetup(setup: NonNullable<Setup>): string {
 }
 
 /**
- * Formats one fact a line, for people. The first address is the one that the server listens on, as `--host`
- * spells it.
+ * Formats the facts for people, one per line. The first address is the one that the server listens on,
+ * spelled as in `--host`.
  */
 function readyLines(server: RunningServer, setup: Setup): string[] {
   const { url, hereUrl, baseUrl, dataDir, database, trust } = server

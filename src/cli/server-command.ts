@@ -26,7 +26,7 @@ export const callSettings = {
 
 type Needs = {
   needsLogin?: boolean
-  /** Whether it accepts the link of a request; `only`: of nothing else. */
+  /** Whether the command accepts the link of a request. `only`: accepts no other link. */
   takesRequests?: boolean | 'only'
   /** Whether it sends so many requests that a server may throttle it many times. */
   isPatient?: boolean
@@ -39,7 +39,7 @@ type ServerCommand<F extends SettingsTable> = Omit<
   'act' | 'settings' | 'heading'
 > &
   Needs & {
-    /** Whether standard input holds the link when there is none among the arguments. */
+    /** Whether to read the link from standard input if no argument is one. */
     pipesLink?(flags: Values<F>): boolean
     act(given: CommandInput<Values<F>> & ServerCall): Promise<void>
   }
@@ -59,7 +59,7 @@ export function serverCommand<F extends SettingsTable>({ act, ...row }: ServerCo
   })
 }
 
-/** Reads a link or token from standard input, which no other user of the machine can see. */
+/** Reads a link or token from standard input, because other users of the machine can see arguments. */
 export async function readLink(shell: Shell): Promise<string> {
   if (shell.isInputTerminal) shell.say('Paste the link; end it with Ctrl-D on its own line.')
   const link = (await readInput(shell))?.trim() ?? ''
@@ -73,9 +73,9 @@ export type CallInput = Pick<CommandInput<unknown, Values<typeof callSettings>>,
 
 /**
  * Opens the client for the server of a link, or for the chosen server if `link` is a token or empty.
- * `urlToken` names a push or a request; it is empty when the command concerns none. `fragment`: the key in
- * the link. `endToEnd`: whether the login asks for end-to-end pushes. Throws ClientFailure when
- * a login is needed and there is none.
+ * `urlToken` identifies a push or a request; it is empty if the command needs none. `fragment`: the key in
+ * the link. `endToEnd`: whether the login asks for end-to-end pushes. Throws ClientFailure if the command
+ * needs a login and there is none.
  */
 export async function openCall(linkOrToken: string, { config, shell, app }: CallInput, needs: Needs = {}) {
   const { cacert, ...wanted } = config
@@ -127,7 +127,7 @@ function createTellWait(server: string, shell: Shell): (seconds: number) => void
   }
 }
 
-/** Backoff in milliseconds while the server does not answer. The last pause repeats. */
+/** Pauses between tries, in milliseconds, while the server does not answer. The last one repeats. */
 const PAUSES = [1, 2, 5, 10, 30, 60].map((seconds) => seconds * 1000)
 
 /** Retries with backoff while the server is unavailable, and reports it. Throws any other failure. */

@@ -42,7 +42,7 @@ export function createShell(outside: Outside) {
 
   const say = (...lines: string[]): void => void stderr.write(printable(linesOf(lines)))
 
-  /** Opens the terminal once, because a second reader would lose what the first has buffered. */
+  /** Opens the terminal once, because a second reader would lose what the first one has buffered. */
   function input(): NodeJS.ReadableStream {
     if (isatty(0)) return process.stdin
     terminal = terminal ?? new ReadStream(openSync(TERMINAL, 'r'))
@@ -62,12 +62,15 @@ export function createShell(outside: Outside) {
     /** Writes to standard output unchanged. */
     printExactly: (text: string): void => void stdout.write(text),
     writeBytes: writeOutput,
-    /** Writes lines of any other message to standard error, made printable. */
+    /** Prints other messages to standard error, with unprintable characters escaped. */
     say,
     warn: (...warnings: string[]): void => say(...warnings.map((warning) => `oncebox: warning: ${warning}`)),
     /** Writes to standard error, with colours. */
     draw: (picture: string): void => void stderr.write(`${picture}\n`),
-    /** Like `say`, but may wait for the end of this turn of the event loop. For the log of a busy server. */
+    /**
+     * Like `say`, but may delay the lines until the end of this turn of the event loop. For the log of a busy
+     * server.
+     */
     sayLater: gatherLines((lines) => stderr.write(lines)),
     /** Streams standard input. */
     readInputBytes: (): AsyncIterable<Uint8Array> => Bun.stdin.stream(),
@@ -143,7 +146,7 @@ function passSignals(listener: (signal: NodeJS.Signals) => void): () => void {
   }
 }
 
-/** Waits that long, or until a signal asks to stop. */
+/** Waits that many seconds, or until a signal asks the process to stop. */
 async function pause(seconds: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const stop = passSignals((signal) => /INT|TERM|HUP|QUIT/.test(signal) && resolve())
@@ -154,8 +157,8 @@ async function pause(seconds: number): Promise<void> {
 }
 
 /**
- * On a busy machine, this priority leaves about a quarter of one core, so a backup of a million pushes still
- * ends within minutes. At the lowest priority it would starve.
+ * The lowered priority. On a busy machine it leaves the process about a quarter of a core, so that a backup
+ * of a million pushes still ends within minutes; the lowest priority would starve it.
  */
 const LOW_PRIORITY = 5
 
@@ -164,11 +167,11 @@ function giveWay(): void {
   try {
     setPriority(Math.max(getPriority(), LOW_PRIORITY))
   } catch {
-    // Not every system allows that: keep the priority.
+    // Not every system allows this: keep the priority.
   }
 }
 
-/** Asks a process of this user to stop. Returns false when it does not exist. */
+/** Asks a process of this user to stop. Returns false if it does not exist. */
 function stopProcess(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGTERM')
@@ -224,16 +227,15 @@ function hasTerminal(): boolean {
 }
 
 /**
- * The seconds are rounded, and both clocks are read one after the other: a larger difference means that the
- * machine slept.
+ * The tolerance for rounded seconds and for reading the two clocks at slightly different times. A larger
+ * difference means that the machine slept.
  */
 const UPTIME_TOLERANCE = 2 * SECOND
 
 /**
- * How long the machine has been running, in whole milliseconds. Bun reports the uptime in whole seconds, so
- * the clock of the process, which stops while the machine sleeps, measures what passes in between.
- * `seconds`: since the machine was started, including sleep. `elapsed`: milliseconds since any moment, with
- * fractions.
+ * Returns the uptime of the machine in whole milliseconds. Bun reports it in whole seconds, so the process's
+ * clock, which stops while the machine sleeps, measures the time between. `seconds`: since the machine was
+ * started, including sleep. `elapsed`: milliseconds since any fixed moment, with fractions.
  */
 export function createUptime({ seconds, elapsed }: { seconds: () => number; elapsed: Now }): Uptime {
   let startedAt = elapsed() - seconds() * SECOND

@@ -7,8 +7,8 @@ import { codeOf, refusalOf } from '../domain/system-errors.ts'
 type Streams = { stdout: NodeJS.WriteStream; stderr: NodeJS.WriteStream }
 
 /**
- * Watches for failed writes; call it before anything is written. `end` waits for all output and resolves to
- * the exit code, which is at least 1 when output is missing.
+ * Watches for failed writes. Call it before anything is written. `end` waits for all output and resolves to
+ * the exit code, at least 1 if output was lost.
  */
 export function watchStreams({ stdout, stderr }: Streams) {
   const outputFailure = watchWrites(stdout)
@@ -52,8 +52,8 @@ async function finish(stream: NodeJS.WriteStream, failure: () => Error | null): 
 }
 
 /**
- * Writes the lines of many requests at once. One system call for each line would be a tenth of a request's
- * cost.
+ * Collects the lines of many requests into one write. One system call per line would be a tenth of a
+ * request's cost.
  */
 export function gatherLines(write: (lines: string) => void): (line: string) => void {
   let gathered = ''

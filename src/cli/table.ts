@@ -1,6 +1,6 @@
 // Formats lists as aligned columns, for people and for `awk`, and fits them to a terminal.
 
-/** Returns a line for each row. Does not pad the last column. */
+/** Returns one line per row. Does not pad the last column. */
 export function alignColumns(...rows: readonly string[][]): string[] {
   const widths = widthsOf(rows)
   return rows.map((row) =>
@@ -26,8 +26,8 @@ type TableLayout = {
 }
 
 /**
- * Fits every line into the terminal: as a table, else as a table with the last cell of each row below it,
- * else with one cell a line.
+ * Fits every line into the terminal: as a table; else as a table whose last column stands below each row;
+ * else as one cell per line.
  */
 export function fitColumns(header: string[], rows: string[][], fitting: TableLayout): string[] {
   const { width, stretch } = fitting
@@ -53,7 +53,7 @@ function lastCell(cell: string, { width, shortLast, row }: TableLayout & { row: 
   return `${GAP}${cut((isWide && shortLast?.[row]) || cell, width - GAP.length)}`
 }
 
-/** Shortens one column so that the table fits. Returns null if too little of the column would be left. */
+/** Shortens one column so that the table fits. Returns null if too little of that column would be left. */
 function shrink(rows: string[][], { width, column }: { width: number; column: number }): string[][] | null {
   const widths = widthsOf(rows)
   const own = widths[column] ?? 0

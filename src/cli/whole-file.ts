@@ -1,5 +1,5 @@
-// Writes the files of commands whole or not at all, for this user only: an output file never over another
-// one, and a file of our own in its place.
+// Writes files of commands completely or not at all, readable for this user only. An output file never
+// overwrites another file; a file of the program itself is replaced.
 
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { claimName, createOwnFile, placePart } from '../client/own-files.ts'
@@ -7,10 +7,10 @@ import { reasonOf } from '../domain/system-errors.ts'
 import { CommandFailure } from './failures.ts'
 
 type NewFile = {
-  /** Whether the file may get a numbered name if its own is taken. */
+  /** Whether the file may get a numbered name if its name is taken. */
   mayNumber?: boolean
   fill: (write: (text: string) => Promise<void>) => Promise<void>
-  /** Called with the bytes written so far. */
+  /** Called with the total of bytes written so far. */
   onWritten?: (bytes: number) => void
 }
 
@@ -46,12 +46,12 @@ export async function writeWholeFile(path: string, { mayNumber, fill, onWritten 
   }
 }
 
-/** Replaces a small file. Writes into none that is there, so it follows no symlink. */
+/** Replaces a small file by a new one. Never writes into an existing file, so it follows no symlink. */
 export function replaceFile(path: string, text: string, { mode }: { mode: number }): void {
   const fresh = `${path}.${process.pid}.new`
   rmSync(fresh, { force: true })
   writeFileSync(fresh, text, { flag: 'wx', mode })
-  // The umask may have taken some of it.
+  // The umask may have removed some of the permissions.
   chmodSync(fresh, mode)
   renameSync(fresh, path)
 }

@@ -48,8 +48,8 @@ export function unknownCommand(word: string, { commands, group }: Among): string
 }
 
 /**
- * Splits words into flags, by name, and arguments. `table` has the flags that the command knows. `separated`:
- * how many of the arguments come after `--`.
+ * Splits words into flags, by name, and arguments. `table` holds the flags of the command. `separated`: how
+ * many of the arguments follow `--`.
  */
 export function readFlags(rest: readonly string[], table: SettingsTable) {
   const known = Object.values(table).filter(({ variableOnly }) => !variableOnly)
@@ -68,7 +68,7 @@ export function readFlags(rest: readonly string[], table: SettingsTable) {
       words.push(word)
       continue
     }
-    // Do not repeat the flag's value, which may be a secret.
+    // Do not quote the flag's value, which may be a secret.
     const [name = '', given] = splitFlag(word)
     const setting = known.find(({ flag }) => `--${flag}` === name)
     const takesNone = setting?.placeholder === ''
@@ -141,7 +141,7 @@ function explainWord(word: string, { row, commands, isFirst }: Surplus): string 
   return unknownCommand(word, { commands })
 }
 
-/** Parsers of arguments by name. Arguments of other names may be any text. */
+/** Parsers of arguments by name. An argument without a parser may be any text. */
 const OPERANDS: Record<string, (text: string) => Parsed<string>> = {
   EMAIL: (text) => {
     const value = parseEmail(text)

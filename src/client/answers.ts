@@ -1,4 +1,4 @@
-// Parses the responses of servers with care, because servers other than Oncebox offer this API too.
+// Parses the responses of servers with care, because this API is also offered by servers other than Oncebox.
 
 import { authorityOf } from '../text/web-address.ts'
 import { parseJsonBody } from './answer-body.ts'
@@ -12,7 +12,7 @@ type Members = Record<string, unknown>
 /** The most that Oncebox can be configured to accept. */
 const MAX_FILES = 1000
 const MAX_WORD_CHARACTERS = 1000
-/** More than common servers accept in a request. */
+/** Longer than most servers accept in a request. */
 const MAX_URL_CHARACTERS = 8000
 
 export type RemotePush = ReturnType<typeof parsePush>
@@ -38,7 +38,7 @@ export function parsePush(body: unknown) {
   }
 }
 
-/** Parses the members that only an end-to-end push has, and only on Oncebox. */
+/** Parses the members that exist only on end-to-end pushes of Oncebox. */
 export function parseEndToEnd(body: unknown) {
   const { end_to_end, key_check } = Object(body)
   const isCheck = typeof key_check === 'string' && /^[0-9a-f]{8}$/.test(key_check)

@@ -1,4 +1,4 @@
-// Fetches the certificate authority of a server that this computer does not trust yet. A person must compare
+// Fetches the certificate authority of a server that this computer does not trust yet. The user must compare
 // its fingerprint before it is trusted.
 
 import { X509Certificate } from 'node:crypto'
@@ -14,7 +14,7 @@ const PATIENCE_MS = 15_000
 const MAX_CHAIN = 10
 
 /**
- * Makes a TLS handshake without sending a request. Resolves to null when the server presents no authority of
+ * Makes a TLS handshake without sending a request. Resolves to null if the server presents no authority of
  * its own. Throws ClientFailure.
  */
 export async function fetchAuthority(server: string): Promise<ClaimedAuthority | null> {
@@ -28,7 +28,8 @@ export async function fetchAuthority(server: string): Promise<ClaimedAuthority |
       socket.destroy()
       reject(unreachable(origin, cause))
     }
-    // Only for this handshake, which learns the claimed authority. All requests verify the certificate.
+    // Only this handshake does not verify the certificate, to learn the claimed authority. All requests
+    // verify it.
     const socket = connect({ host, port: Number(port || 443), ...name, rejectUnauthorized: false }, () => {
       const authority = lastOf(socket.getPeerCertificate(true))
       socket.destroy()

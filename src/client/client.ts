@@ -1,5 +1,5 @@
-// The client's calls to version 2 of the push API, and to Oncebox's own additions: requests, which ask others
-// for a secret, and events.
+// The client for version 2 of the push API and for Oncebox's additions: requests, which ask others for a
+// secret, and events.
 
 import {
   parseAsked,
@@ -45,10 +45,10 @@ type NewRemotePush = {
   isRepeatable?: boolean
 }
 
-/** `passphrase`: the one that the request asks for. */
+/** `passphrase`: that of the request. */
 type NewAnswer = Omit<NewRemotePush, 'isRepeatable'> & { passphrase: string | null }
 
-/** `doubt`: what to say when it may have been done although the response was lost. */
+/** `doubt`: the message if the change may have been made although the response was lost. */
 type SendRules = { isRepeatable: boolean; doubt: string }
 
 /** `answer` is the response body as received. */
@@ -65,7 +65,7 @@ const REQUESTS = '/api/oncebox/requests'
 const MIB = 1024 * 1024
 /** The largest text that Oncebox can be configured to accept, with each byte escaped as six. */
 const MAX_RETRIEVED_BYTES = 6 * 16 * MIB + MIB
-/** Enough for fifty pushes with their notes or requests with their messages, or 500 events. */
+/** Enough for fifty pushes with their notes, fifty requests with their messages, or 500 events. */
 const MAX_LIST_BYTES = 16 * MIB
 
 type PushClientOptions = Omit<AskOptions, 'dial'> &
@@ -142,7 +142,7 @@ export function createClient(options: PushClientOptions) {
   /** Counts as a view, unless a passphrase is required. */
   async function retrieve(urlToken: string, passphrase: string | null): Promise<Retrieved> {
     const encoded = passphrase === null ? null : encodeURIComponent(passphrase)
-    // URLs end up in logs, and only Oncebox knows the header.
+    // Prefer the header, because URLs end up in logs. Only Oncebox supports it.
     const isHeader = encoded !== null && (await version()).isOncebox
     const query = encoded === null || isHeader ? '' : `?passphrase=${encoded}`
     const answer = await ask(`${PUSHES}/${urlToken}${query}`, {
@@ -173,8 +173,8 @@ export function createClient(options: PushClientOptions) {
   }
 
   /**
-   * Whether the push can be opened, and the key that it needs; never a view. Other servers do not tell
-   * (`isTold`): then all are false.
+   * Resolves to whether the push can be opened and which key it needs. Never counts as a view. If the server
+   * does not report this (`isTold` is false), the others are false.
    */
   async function check(urlToken: string) {
     const { body } = await get(`${PUSHES}/${urlToken}/preview`)
@@ -242,7 +242,7 @@ export function createClient(options: PushClientOptions) {
     return get(`${REQUESTS}/${urlToken}`, { method: 'DELETE' })
   }
 
-  /** Asks what the sender's page shows. */
+  /** Fetches what the sender's page shows about a request. */
   async function findAsked(urlToken: string) {
     return parseAsked((await get(`/q/${urlToken}`)).body)
   }
@@ -250,7 +250,7 @@ export function createClient(options: PushClientOptions) {
   /** Answers a request, once even if the response is lost. A stream is not repeated. */
   function answer(urlToken: string, { passphrase, ...push }: NewAnswer): Promise<ServerAnswer> {
     const call = callFor(push)
-    // In a header, it is known before the first file.
+    // Send the passphrase in a header, so that the server can check it before the first file.
     const secret = passphrase === null ? {} : { 'x-push-passphrase': encodeURIComponent(passphrase) }
     const sent = { ...call, headers: { ...call.headers, ...secret } }
     const doubt = 'The answer may have arrived anyway.'
@@ -259,7 +259,7 @@ export function createClient(options: PushClientOptions) {
 
   /**
    * Lists the events after number `after`; null lists all that the server still has. Throws ClientFailure of
-   * kind `gone` when the server has discarded some of them.
+   * kind `gone` if the server has discarded some of them.
    */
   async function listEvents({ after, wait }: { after: number | null; wait: number }) {
     const query = `?wait=${wait}${after === null ? '' : `&after=${after}`}`

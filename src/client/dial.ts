@@ -1,5 +1,5 @@
-// One HTTP request to a server that may be hostile: verifies TLS, follows no redirect, decompresses nothing,
-// times out.
+// Sends one HTTP request to a server that may be hostile: verifies TLS, follows no redirect, decompresses
+// nothing, and times out.
 
 import { ClientFailure, UnknownAuthority, unreachable } from './failure.ts'
 
@@ -25,7 +25,7 @@ type DialRequest = {
 
 export type Dial = (url: string, request: DialRequest) => Promise<Response>
 
-/** Creates `dial`, which throws ClientFailure when there is no response, or a compressed one. */
+/** Creates `dial`, which throws ClientFailure if there is no response, or a compressed one. */
 export function createDial({ userAgent, caCerts, authority }: DialOptions): Dial {
   return async (url, { headers, address, ...request }) => {
     const { origin, host, hostname } = new URL(url)

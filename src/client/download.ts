@@ -15,7 +15,7 @@ type DownloaderOptions = {
   dial: Dial
   patienceMs: number
   /**
-   * Resolves to the addresses at which a link may be fetched, or to none to resolve its host as usual. Throws
+   * Resolves to the addresses from which a link may be fetched; to none to resolve its host as usual. Throws
    * if the link must not be followed.
    */
   checkLink: (url: string) => Promise<string[]>
@@ -102,7 +102,7 @@ async function requireRoom({ size, part }: FileDownload, from: number): Promise<
 
 type FileDownload = {
   url: string
-  /** In bytes; null if the server did not say. */
+  /** The size in bytes; null if the server did not announce it. */
   size: number | null
   /** Path of the partial file. */
   part: string
@@ -110,7 +110,7 @@ type FileDownload = {
 
 type DownloadOptions = {
   onProgress: (received: number, total: number | null) => void
-  /** Called before another try. */
+  /** Called before each retry. */
   onRetry: (problem: string) => void
 }
 
@@ -144,7 +144,7 @@ async function fetchRest(download: FileDownload, request: PartRequest): Promise<
   }
 }
 
-/** Throws UntrueAnswer for a range that was not requested, or a size other than announced. */
+/** Throws UntrueAnswer if the range was not requested, or if the size is not the announced one. */
 function checkRange(
   { status, headers }: Response,
   { size, start }: Pick<FileDownload, 'size'> & { start: number },

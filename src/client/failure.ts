@@ -1,10 +1,10 @@
-// Failures of calls to a server, grouped by what the user can do about them, and why a server cannot be
-// reached.
+// Failures of calls to a server, grouped by what the user can do about them, and the reasons why a server
+// cannot be reached.
 
 import { codeOf } from '../domain/system-errors.ts'
 
 export type ClientFailureKind =
-  /** Trying again does not help. */
+  /** A retry would fail again. */
   | 'failed'
   /** The push does not exist or has expired. */
   | 'gone'
@@ -24,7 +24,7 @@ export class ClientFailure extends Error {
   }
 }
 
-/** The server's response contradicts itself or is unsafe. Nothing received for the request may be used. */
+/** The server's response contradicts itself or is unsafe. Use nothing that was received for the request. */
 export class UntrueAnswer extends ClientFailure {
   constructor(message: string) {
     super('failed', message)

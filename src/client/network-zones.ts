@@ -1,5 +1,5 @@
-// Decides which links of a server the client may follow: none into a network nearer to the client than the
-// server is (SSRF).
+// Decides which links of a server the client may follow: none into a network that is closer to the client
+// than the server is (SSRF).
 
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -55,10 +55,10 @@ function bareHost(host: string): string {
 }
 
 /**
- * Resolves to the addresses at which a server's link may be fetched. Connect to one of these: the name could
- * resolve to another address a moment later (DNS rebinding). Empty when the link has the server's origin or
- * names an address, or when a proxy resolves it. Throws ClientFailure for a link from https to http, or into
- * a network nearer to this client than the server.
+ * Resolves to the addresses from which a server's link may be fetched. Connect to one of these: a second
+ * lookup could return another address (DNS rebinding). Empty if the link has the server's origin, if its host
+ * is an address, or if a proxy resolves it. Throws ClientFailure for a link from https to http, or into a
+ * network that is closer to this client than the server is.
  */
 export async function checkLink(link: string, options: LinkCheckOptions): Promise<string[]> {
   const target = new URL(link)
@@ -78,7 +78,10 @@ export async function checkLink(link: string, options: LinkCheckOptions): Promis
   return options.hasProxy || !isName ? [] : addresses
 }
 
-/** Whether a server in the zones `from` may link there. One on this machine may link to all its addresses. */
+/**
+ * Whether a server in the zones `from` may link to an address. A server on this machine may link to all
+ * addresses of this machine.
+ */
 function mayLead(from: readonly NetworkZone[], address: string): boolean {
   const to = zoneOf(address)
   if (to === 'public') return true

@@ -1,5 +1,5 @@
-// The client's files in folders where other users may write too: follows no symlinks, opens no other user's
-// files, and never overwrites an existing file.
+// The client's own files in folders where other users may write too. Follows no symlinks, opens no other
+// user's files, and never overwrites an existing file.
 
 import { constants } from 'node:fs'
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
@@ -31,7 +31,7 @@ export async function openOwnFile(path: string): Promise<FileHandle | null> {
   return null
 }
 
-/** Resolves to the size in bytes of a file that `openOwnFile` would open, else 0. */
+/** Resolves to the size in bytes of a file that `openOwnFile` would open; 0 if it would not. */
 export async function sizeOfOwnFile(path: string): Promise<number> {
   await using file = await openOwnFile(path)
   return (await file?.stat())?.size ?? 0

@@ -5,7 +5,7 @@ import type { PushWithLogs } from '../domain/list-export.ts'
 import type { PushClient } from './client.ts'
 import { ClientFailure } from './failure.ts'
 
-/** More pages than any account has, so that a server cannot send pages without end. */
+/** An upper bound on the pages of an account, so that a server cannot send pages without end. */
 const MAX_PAGES = 20_000
 
 /** Concurrent requests for logs: most of the time is network latency. */
@@ -46,8 +46,8 @@ export async function* readOwnPushes(
 }
 
 /**
- * Yields pages, newest first. Continues after the last push of each page, so that none is missed when others
- * expire; uses page numbers if the server does not support that.
+ * Yields pages, newest first. Asks for each page by the last push of the previous one, so that it misses none
+ * when others expire; by page number if the server does not support that.
  */
 export async function* readPages(client: Pick<PushClient, 'list'>, group: Group): AsyncGenerator<Page> {
   let before: string | null = null
@@ -87,8 +87,8 @@ async function readWithLogs(
   } catch (cause) {
     if (!(cause instanceof ClientFailure)) throw cause
     if (cause.kind === 'gone') return null
-    // The server answers 500 for a log that is damaged on its disk. Any other failure would hit the next push
-    // as well.
+    // The server answers 500 for a log that is damaged on its disk. Any other failure would affect the next
+    // push as well.
     if (cause.kind === 'failed') return { push: members, logs: null }
     throw cause
   }

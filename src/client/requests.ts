@@ -10,11 +10,11 @@ export type Call = {
   headers?: Record<string, string>
   /** Creates the body for each try; calls `count` with the bytes that it sends. */
   body?: (count: Watch['count']) => BodyInit
-  /** Whether the body can be sent only once, which allows only one try. */
+  /** Whether the body can be sent only once, so that there is no retry. */
   isSentOnce?: boolean
   /** The largest accepted response, in bytes. */
   maxBytes?: number
-  /** Whether the request may take any time while it makes progress. */
+  /** Whether the request may take any time as long as it makes progress. */
   isLong?: boolean
 }
 
@@ -38,9 +38,9 @@ export type AskOptions = {
   dial: Dial
   /** Timeout without progress. */
   patienceMs: number
-  /** How many times a request is sent at most while the server is busy. */
+  /** The maximum number of tries while the server is busy. */
   maxTries?: number
-  /** Called before waiting as the server asked. */
+  /** Called before waiting for as long as the server asked. */
   onWait: (seconds: number) => void
 }
 
@@ -77,7 +77,7 @@ export function createAsk(options: AskOptions): AskServer {
     })
     const wait = isLast ? null : secondsToWait(response)
     if (wait === null) return await read(response, { server, maxBytes, watch })
-    // An unread body would keep the connection.
+    // Discard the body: an unread one would keep the connection open.
     await response.body?.cancel()
     return { wait }
   }
@@ -93,8 +93,8 @@ export function createAsk(options: AskOptions): AskServer {
 }
 
 /**
- * Returns null unless the server asks to retry: busy (429, 503), in which case it stored and counted nothing,
- * or still at work on the same Idempotency-Key (409).
+ * Returns the seconds to wait; null unless the server asks for a retry. It does so if it is busy (429, 503),
+ * when it has stored and counted nothing, or if it still works on the same Idempotency-Key (409).
  */
 function secondsToWait({ status, headers }: Response): number | null {
   if (status !== 429 && status !== 503 && status !== 409) return null

@@ -5,8 +5,8 @@ const PATIENCE_MS = 5_000
 type ServerHere = { url: string; socket: string | null }
 
 /**
- * Resolves to the members of the response. Does not verify the certificate, which may be for another name;
- * nothing secret is sent.
+ * Resolves to the members of the response. Does not verify the certificate, which may be issued for another
+ * name; sends nothing secret.
  */
 export async function askHere({ url, socket }: ServerHere, path: string): Promise<Record<string, unknown>> {
   const answer = await fetch(`${socket === null ? new URL(url).origin : 'http://localhost'}${path}`, {

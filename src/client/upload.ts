@@ -1,6 +1,5 @@
-// Uploads files in a multipart body that is read while it is sent.
-//
-// Unlike the form encoders of browsers, this one keeps line breaks, because a payload must arrive unchanged.
+// Uploads files in a multipart body that is read while it is sent. Unlike browsers, this encoder keeps line
+// breaks, because a payload must arrive unchanged.
 
 import { createReadStream } from 'node:fs'
 import { presentSystemError } from '../domain/system-errors.ts'
@@ -9,7 +8,7 @@ import type { Watch } from './watch.ts'
 
 export type UploadFile = {
   filename: string
-  /** In bytes; null for a stream of unknown size, which can be read only once. */
+  /** The size in bytes; null for a stream of unknown size, which can be read only once. */
   size: number | null
   read: () => AsyncIterable<Uint8Array>
 }
@@ -71,7 +70,7 @@ async function* encode({ texts, files, boundary }: UploadOptions): AsyncGenerato
   yield frame(`--${boundary}--${EOL}`)
 }
 
-/** Encodes the name as browsers do, and adds its exact form (RFC 8187) if that would be misread. */
+/** Encodes the name as browsers do. Adds its exact form (RFC 8187) if servers would misread that. */
 function nameOf(filename: string): string {
   const plain = filename.replace(/["\r\n]/g, encodeURIComponent)
   const isExact = !/[%"\\\r\n]/.test(filename)

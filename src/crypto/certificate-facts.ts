@@ -1,4 +1,4 @@
-// What a certificate in PEM says, and whether a key belongs to it.
+// Reads the facts of a certificate in PEM, and checks whether a key belongs to it.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 
@@ -14,7 +14,7 @@ export type CertificateFacts = {
   der: Buffer
 }
 
-/** Reads the first certificate in the text. Throws when there is none. */
+/** Reads the first certificate in the text. Throws if there is none. */
 export function readCertificate(pem: string): CertificateFacts {
   const { fingerprint256, validFrom, validTo, subject, subjectAltName = '', raw } = new X509Certificate(pem)
   const alternatives = subjectAltName.split(/, ?/)
@@ -31,12 +31,12 @@ export function readCertificate(pem: string): CertificateFacts {
   }
 }
 
-/** Throws when one of them cannot be read. */
+/** Whether the key belongs to the certificate. Throws if one of them cannot be read. */
 export function isKeyOf(pem: { certificate: string; key: string }): boolean {
   return new X509Certificate(pem.certificate).checkPrivateKey(createPrivateKey(pem.key))
 }
 
-/** Whether the second one signed the first one. Throws when one of them cannot be read. */
+/** Whether `authority` signed the certificate. Throws if one of them cannot be read. */
 export function isIssuedBy(certificate: string, authority: string): boolean {
   const issuer = new X509Certificate(authority)
   const issued = new X509Certificate(certificate)

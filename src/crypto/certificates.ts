@@ -103,7 +103,10 @@ function datesOf({ from, until }: Validity) {
   return { notBefore: new Date(from), notAfter: new Date(until) }
 }
 
-/** 127 random bits. A first byte below 128 keeps the number positive, and above 0 keeps it minimal. */
+/**
+ * Returns 127 random bits. A first byte below 128 keeps the number positive, and above 0 keeps its encoding
+ * minimal.
+ */
 function newSerial(): string {
   const bytes = randomKey(16)
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40

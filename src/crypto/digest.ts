@@ -14,16 +14,16 @@ export function hmac(key: Uint8Array | string, text: string): Buffer {
 }
 
 /**
- * A network address as it is stored to count by: the first 16 bytes of HMAC-SHA256(addresses subkey,
- * address), which reveals nothing without the instance key.
+ * Returns the digest under which an address is counted: the first 16 bytes of HMAC-SHA256(addresses subkey,
+ * address). Without the instance key it reveals nothing.
  */
 export function hashAddress(address: string, addressesKey: Uint8Array): Buffer {
   return halfOf(hmac(addressesKey, address))
 }
 
 /**
- * The first 16 bytes of a digest, one by one: a view of them first moves all elsewhere, which takes four
- * times as long.
+ * Returns the first 16 bytes of a digest. Copies them one by one, because creating a view first moves the
+ * bytes out of the engine's heap, which takes four times as long.
  */
 export function halfOf(digest: Buffer): Buffer {
   const half = Buffer.alloc(16)

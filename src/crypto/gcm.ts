@@ -1,4 +1,4 @@
-// AES-256-GCM: one call to encrypt, and one to decrypt whatever is authentic.
+// AES-256-GCM: one call to encrypt, and one to decrypt and authenticate.
 
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 
@@ -18,8 +18,8 @@ export function encrypt(plain: Uint8Array, { key, nonce, data }: GcmOptions): [B
 }
 
 /**
- * Decrypts what follows `start` in `sealed`, which ends with its tag. Null when a bit of it, the key, the
- * nonce or the data is another one.
+ * Decrypts the bytes after `start` in `sealed`, which ends with its tag. Returns null if the ciphertext, the
+ * key, the nonce or the associated data do not match.
  */
 export function decrypt(sealed: Uint8Array, { key, nonce, data }: GcmOptions, start = 0): Buffer | null {
   const end = sealed.length - TAG_BYTES

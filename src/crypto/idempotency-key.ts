@@ -32,7 +32,7 @@ export function fingerprintOf(value: unknown): Buffer {
   return sha256(JSON.stringify(value))
 }
 
-/** Always 88 bytes, whatever was pushed. */
+/** Seals an answer. The result always has 88 bytes, whatever was pushed. */
 export function sealAnswer(answer: KeptAnswer, presented: PresentedKey, instanceKey: InstanceKey): Buffer {
   const plain = Buffer.concat([answer.fingerprint, Buffer.from(answer.urlToken)])
   const { key, place } = sealingOf(presented, instanceKey)

@@ -25,7 +25,7 @@ export type InstanceKey = {
 /** New values are sealed under the first key; each key opens the values sealed under it. */
 export type Keyring = { sealing: InstanceKey; keys: readonly InstanceKey[] }
 
-/** The key of this number, or null when the key file does not hold it. */
+/** Returns the key of this number; null if the key file does not hold it. */
 export function findKey({ keys }: Keyring, number: number): InstanceKey | null {
   return keys.find((key) => key.number === number) ?? null
 }
@@ -45,8 +45,8 @@ function newKeyLine(number: number): string {
 }
 
 /**
- * The text of a key file with a new key behind the others: it opens, and seals nothing yet. Throws when no
- * number is free.
+ * Returns the text of a key file with a new key at the end, which can open but does not seal yet. Throws if
+ * no number is free.
  */
 export function addKey(text: string): { text: string; number: number } {
   const used = parseKeyFile(text).keys.map(({ number }) => number)

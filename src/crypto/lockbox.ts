@@ -8,7 +8,7 @@ const PURPOSE = Buffer.alloc(32, 0xb4)
 const NO_DATA = new Uint8Array()
 
 /**
- * The key of one column: HKDF-SHA384 of the master key; the table is the salt. `column` ends in
+ * Derives the key of one column: HKDF-SHA384 of the master key, with the table as salt. `column` ends in
  * `_ciphertext`.
  */
 export function deriveColumnKey(masterKey: Uint8Array, place: { table: string; column: string }): Buffer {

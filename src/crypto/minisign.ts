@@ -15,7 +15,7 @@ export type PublicKey = { id: Buffer; bytes: Buffer; text: string }
 
 export type Signature = { id: Buffer; bytes: Buffer; comment: string; overall: Buffer }
 
-/** One key, as minisign prints it: `RW` and 54 more characters. Null when it is none. */
+/** Parses one key as minisign prints it: `RW` and 54 more characters. Returns null for anything else. */
 export function parsePublicKey(text: string): PublicKey | null {
   const bytes = decode(text.trim(), KEY_BYTES)
   if (bytes?.subarray(0, ID.from).toString('latin1') !== 'Ed') return null

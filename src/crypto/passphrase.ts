@@ -8,7 +8,7 @@ const SALT_BYTES = 16
 const KEY_BYTES = 32
 const LANES = 1
 
-/** How much work argon2id does: memory, and passes over it. */
+/** The cost of argon2id: memory, and passes over it. */
 export type Argon2Cost = { memoryKib: number; passes: number }
 
 /** The cost for passphrases and passwords, about 100 ms. */

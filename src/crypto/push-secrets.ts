@@ -13,7 +13,7 @@ const SALT_BYTES = 16
 /** The stored form of `PlainSecrets`, destroyed when the push expires. */
 type SealedPayload = { salt: Uint8Array; wrappedKey: Uint8Array; payload: Uint8Array }
 
-/** All that is needed to open a push. */
+/** The inputs that are needed to open a push. */
 type Opener = {
   instanceKey: InstanceKey
   pushId: Uint8Array

@@ -28,7 +28,8 @@ export function sealWithKeyring(plaintext: Uint8Array, { sealing }: Keyring, pla
 }
 
 /**
- * Opens under the key that the value names; null when the keyring does not hold it or the value was altered.
+ * Opens a value with the key that it names. Returns null if the keyring does not hold that key, or if the
+ * value was altered.
  */
 export function openWithKeyring(sealed: Uint8Array, keyring: Keyring, place: KeyringPlace): Buffer | null {
   const key = findKey(keyring, sealed[1] ?? 0)
@@ -53,7 +54,7 @@ export function sealJson(value: unknown, keyring: Keyring, place: KeyringPlace):
   return sealToText(JSON.stringify(value), keyring, place)
 }
 
-/** Returns the value given to `sealJson`; null when this server did not seal it or it was altered. */
+/** Returns the value given to `sealJson`; null if this server did not seal it, or if it was altered. */
 export function openJson<T>(text: string, keyring: Keyring, place: KeyringPlace): T | null {
   const opened = openFromText(text, keyring, place)
   return opened === null ? null : JSON.parse(opened)
@@ -96,8 +97,8 @@ export function openField(sealed: Uint8Array, { key, number }: SealingKey, place
 }
 
 /**
- * Fields have names in ASCII. Their letters one by one are three times as fast as an encoder, and this runs
- * for each field.
+ * Builds the associated data. Field names are ASCII: copying the letters one by one is three times as fast as
+ * an encoder, and this runs for each field.
  */
 function associatedData(number: number, { subject, field }: Place): Uint8Array {
   const start = HEADER + subject.length

@@ -25,7 +25,7 @@ export function segmentCount(size: number): number {
   return Math.max(1, Math.ceil(size / SEGMENT_BYTES))
 }
 
-/** Where a segment lies in the sealed file, in bytes. */
+/** Returns the position of a segment in the sealed file, in bytes. */
 export function segmentPosition(index: number, size: number): { start: number; length: number } {
   const plain = Math.min(SEGMENT_BYTES, size - index * SEGMENT_BYTES)
   return { start: HEADER_BYTES + index * (SEGMENT_BYTES + TAG_BYTES), length: plain + TAG_BYTES }
@@ -42,7 +42,7 @@ export function isHeader(bytes: Uint8Array): boolean {
   return header().equals(bytes)
 }
 
-/** Yields the sealed file in pieces as the content arrives; holds one segment in memory. */
+/** Yields the sealed file in pieces while the content arrives. Holds one segment in memory. */
 export async function* sealStream(
   content: AsyncIterable<Uint8Array>,
   file: FileBinding,

@@ -13,7 +13,7 @@ export function newApiToken(): string {
   return MARK + randomBase32(32)
 }
 
-/** The part of a token that may be shown, to tell it from others. */
+/** Returns the start of a token, which may be shown to identify it. */
 export function apiTokenPrefix(apiToken: string): string {
   return apiToken.slice(0, PREFIX_LENGTH)
 }
@@ -32,12 +32,12 @@ export function hashToken(token: string): Buffer {
   return sha256(token)
 }
 
-/** The token in the forms of one session (against CSRF); reveals nothing about the session's own token. */
+/** Returns the CSRF token for the forms of one session. It reveals nothing about the session's own token. */
 export function formTokenOf(sessionToken: string): string {
   return hmac(sessionToken, 'oncebox/1/form').toString('base64url')
 }
 
-/** Compares in constant time, so that the time does not show how much of a guess is right. */
+/** Compares in constant time, so that the duration does not reveal how much of a guess is right. */
 export function isSameSecret(one: string, other: string): boolean {
   return timingSafeEqual(sha256(one), sha256(other))
 }

@@ -41,7 +41,7 @@ export async function importSource(source: IncomingSource, options: ImportOption
   return report
 }
 
-/** `here` is the target of the import; null when it does not exist yet. */
+/** `here`: the target of the import; null if it does not exist yet. */
 export type SurveyOptions = {
   now: number
   here: (ImportLook & { keyring: Keyring }) | null

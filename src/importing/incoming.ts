@@ -50,7 +50,7 @@ export type IncomingAccount = {
   isStopped: boolean
   /** The secret of the second factor, in base32; null without one. */
   totp: { secret: Unsealed; lastStep: number | null } | null
-  /** The tag of its language there; '' without one. */
+  /** The tag of the account's language on the other server; '' if it has none. */
   language: string
   createdAt: number
 }
@@ -63,7 +63,7 @@ export type IncomingSource = {
   version: string
   /** The number of pushes. */
   pushes: number
-  /** Whether any sealed value opens; null when there is none. */
+  /** Whether the keys open any sealed value; null if there is none. */
   opens: boolean | null
   /** Whether the published key has opened a value that was read so far. */
   hasDefaultKey(): boolean
@@ -75,7 +75,7 @@ export type IncomingSource = {
   close(): Promise<void>
 }
 
-/** The reason why one push or file cannot be imported; the others can. */
+/** Thrown if one push or file cannot be imported. The others still can. */
 export class IncomingProblem extends Error {}
 
 export function isUnreadable(row: object): row is Unreadable {

@@ -13,7 +13,7 @@ export type PlannedAccount = {
   totp: { secret: string; lastStep: number | null } | null
   /** The token to import; null without a usable one. */
   apiToken: string | null
-  /** Its language; null without one that is supported. */
+  /** The account's language; null if it has none that is supported. */
   language: Language | null
   createdAt: number
   notes: string[]

@@ -1,4 +1,4 @@
-// Decides what a push of another server becomes here. Pure: nothing is read or stored.
+// Converts a push of another server to a push here. Pure: reads and stores nothing.
 
 import { isShortUrlToken } from '../crypto/url-token.ts'
 import type { EntryToImport } from '../domain/audit.ts'
@@ -70,14 +70,16 @@ function problemOf(incoming: IncomingPush): string | null {
   return isOdd ? 'its limits in days and views cannot be read' : null
 }
 
-/** Returns whether the other server counts the entry as a view: failed views count, too. */
+/** Whether the other server counts the entry as a view. It counts failed views, too. */
 function isCounted({ kind }: EntryToImport): boolean {
   return kind === 'view' || kind === 'failed_view'
 }
 
 type ViewHistory = { looks: EntryToImport[]; expiresAt: number; now: number }
 
-/** Returns when the push ended; null while it is live. The other server may not have recorded the end yet. */
+/**
+ * Returns when the push ended; null while it is live. The other server may not have recorded its expiry yet.
+ */
 function endOf(incoming: IncomingPush, { looks, expiresAt, now }: ViewHistory): number | null {
   const { expired, expiredOn, updatedAt, expireAfterViews } = incoming
   if (expired) return Math.min(expiredOn ?? updatedAt, expiresAt)
@@ -102,7 +104,7 @@ function liveOf({
   return { payload, passphrase: passphrase === '' ? null : passphrase }
 }
 
-/** Returns `text` for a URL push whose payload is not http or https, so that no browser follows it. */
+/** Returns `text` for a URL push whose payload is not http or https, so that browsers do not follow it. */
 function kindOf({ kind }: IncomingPush, payload: string | null): { kind: PushKind; notes: string[] } {
   if (kind !== 'url' || payload === null || isWebAddress(payload)) return { kind, notes: [] }
   return { kind: 'text', notes: ['its address is not http or https: it comes as a text'] }

@@ -1,5 +1,5 @@
-// Prepares an import before its one transaction: derives the keys of passphrases, and seals files as uploads,
-// which the next start removes if no push takes them.
+// Prepares an import before its single transaction: derives the keys of passphrases, and seals files as
+// uploads. If no push uses them, the next start removes them.
 
 import { type Argon2Cost, derivePassphraseKey, newPassphraseSalt } from '../crypto/passphrase.ts'
 import type { StoredFile } from '../domain/files.ts'
@@ -24,15 +24,15 @@ export type PrepareOptions = {
   now: number
   uploads: Uploads
   argon2Cost: Argon2Cost
-  /** How many passphrases are derived at once. */
+  /** How many keys are derived at once. */
   lanes: number
   isKnown: (urlToken: string) => Promise<boolean>
   onProgress: (done: number, total: number) => void
 }
 
 /**
- * Prepares pushes by the other server's ids, as many at once as there are lanes. Skips pushes without
- * passphrase and files. After a failure, begins no other push and throws once none is being prepared.
+ * Prepares pushes, by the other server's ids, as many at once as there are lanes. Skips pushes without
+ * passphrase and files. After a failure, starts no more and throws once the running ones have ended.
  */
 export async function preparePushes(
   source: IncomingSource,

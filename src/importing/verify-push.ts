@@ -1,4 +1,4 @@
-// Compares one push of another server with what became of it here.
+// Compares one push of another server with its import.
 
 import { createDigest } from '../crypto/digest.ts'
 import type { Keyring } from '../crypto/keyring.ts'
@@ -32,7 +32,7 @@ export type VerifyOptions = {
   onProgress: OnProgress
 }
 
-/** `what` lists the differences, or the reason why nothing was compared. */
+/** `what` lists the differences, or the reason why the push was not compared. */
 export type PushComparison = { state: 'live' | 'expired' | 'gone' | 'failure'; what: string[] }
 
 type Options = Pick<VerifyOptions, 'store' | 'keyring'> & { now: Now; emails: ReadonlyMap<number, string> }
@@ -68,7 +68,7 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
     if (found === null && (await store.imports.isKnown(marks.push.all(incoming.urlToken))))
       return { state: 'gone', what: [] }
     if (found === null) {
-      // It may have stayed there because of its files.
+      // Its files may be the reason: throw if one of them cannot be read.
       if (live !== null) for (const { open } of incoming.files) await digestOf(open())
       return { state: 'live', what: ['it is not here'] }
     }
@@ -116,7 +116,7 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
     return { ...factsOf(push), owner, token, ...labels }
   }
 
-  /** Returns whether the log here begins with the log of the other server. */
+  /** Whether the log here begins with the log of the other server. */
   async function isSameLog(all: AuditEntry[], push: StoredPush): Promise<boolean> {
     if (all.length > MOST_ENTRIES) return true
     const entries = keptOf(all, { ownerId: push.ownerId, hasRoom: true })

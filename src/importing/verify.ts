@@ -1,4 +1,4 @@
-// Compares the imported data with the other server's, value by value. Counts no view and changes nothing.
+// Compares the imported data with the other server's, value by value. Read-only: counts no views.
 
 import { isBcrypt } from '../accounts/passwords.ts'
 import { openForAccount } from '../crypto/sealed-field.ts'
@@ -15,9 +15,9 @@ type VerifyReport = {
   live: number
   /** Expired here or there: the remaining values were compared. */
   expired: number
-  /** Imported, and removed here since. */
+  /** Imported, but removed here afterwards. */
   gone: number
-  /** Unreadable on the other server, so that nothing was compared. */
+  /** Unreadable on the other server, so not compared. */
   failures: ImportFinding[]
   differences: ImportFinding[]
 }

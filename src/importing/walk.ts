@@ -1,5 +1,5 @@
 // Walks through another server's accounts and pushes, and stores those that can be imported, sealed as if
-// created here.
+// they had been created here.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { newDataKey, sealSecrets } from '../crypto/push-secrets.ts'
@@ -38,7 +38,7 @@ export type OnProgress = (done: number, total: number) => void
 
 type WalkOptions = {
   now: number
-  /** The transaction; that of a dry run stores nothing. */
+  /** The import's transaction. That of a dry run stores nothing. */
   step: Import
   keyring: Keyring
   prepare: (incoming: IncomingPush) => Promise<Prepared>
@@ -51,7 +51,7 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
   const { now, step, keyring, onProgress } = options
   const marks = createMarks(keyring)
   const report = emptyReport()
-  /** The account here by the other server's id; 'gone' for one that was removed here. */
+  /** The account here for each id of the other server; 'gone' for one that was removed here. */
   const owners = new Map<number, number | 'gone'>()
 
   async function walkAccounts(): Promise<void> {
@@ -68,8 +68,8 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
   }
 
   /**
-   * Returns the id of the new or existing account. An existing one keeps its password. Returns null for an
-   * account that an earlier import created and somebody removed here.
+   * Returns the id of the new or existing account. An existing account keeps its password. Returns null for
+   * an account that an earlier import created and that was removed here afterwards.
    */
   async function enterAccount(planned: PlannedAccount): Promise<number | null> {
     const { email } = planned
@@ -113,7 +113,7 @@ export async function walkSource(source: IncomingSource, options: WalkOptions): 
 
   /** Imports a push. Returns the reason if it cannot be imported, or null. */
   async function enterPush(incoming: IncomingPush): Promise<string | null> {
-    // An owner that the other server has removed leaves an anonymous push.
+    // A push whose owner was removed on the other server becomes anonymous.
     const ownerId = incoming.ownerId === null ? null : (owners.get(incoming.ownerId) ?? null)
     if (ownerId === 'gone') return "its owner's account was removed here"
     const planned = planPush(incoming, now)

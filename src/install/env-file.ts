@@ -17,7 +17,7 @@ const assignment = (name: string) =>
   String.raw`[ \t]*(${name})[ \t]*=(${QUOTED})[ \t]*(${PLAIN_PART})(?:\n|$)`
 const EMPTY = String.raw`[ \t]*(?:[#;][^\n]*)?(?:\n|$)`
 
-/** Parses the file as systemd does: of several lines with one name, the last wins. Never throws. */
+/** Parses the file as systemd does: if several lines set a variable, the last one wins. Never throws. */
 export function parseEnvFile(text: string): EnvFile {
   const rest = text.replace(/\r\n?/g, '\n')
   const statement = new RegExp(`${assignment(NAME)}|${EMPTY}|[^\n]*(?:\n|$)`, 'y')
@@ -32,9 +32,7 @@ export function parseEnvFile(text: string): EnvFile {
   return found
 }
 
-/**
- * Explains why the line has no effect; null when it has one. Never quotes the value, which may be a secret.
- */
+/** Explains why the line has no effect; null if it has one. Never quotes the value, which may be a secret. */
 function problemOf(whole: string, name: string | undefined): string | null {
   if (name !== undefined && /^oncebox_/i.test(name) && name !== name.toUpperCase())
     return `${name} must be written in capitals: ${name.toUpperCase()}`

@@ -18,8 +18,8 @@ export type InstalledService = {
 }
 
 /**
- * Finds the service whose data this user may open: the machine's for root or an administrator, else the
- * user's own. Returns null when there is none, or its settings cannot be read.
+ * Finds the service whose data this user may open: the machine's service for root or an administrator, else
+ * the user's own. Returns null if there is none, or if its settings cannot be read.
  */
 export function findService(os: OperatingSystem): InstalledService | null {
   const isRoot = process.geteuid?.() === 0

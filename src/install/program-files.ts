@@ -1,5 +1,5 @@
-// The program's files: the program itself, the former one, and the new one. After a `kill -9` at any step
-// there is still a program at its path.
+// The program's files: the program itself, the former one, and the new one. Even after a `kill -9` at any
+// step, its path still holds a program.
 
 import {
   chmodSync,
@@ -20,8 +20,8 @@ import { syncFolder } from '../store/folder/durable-files.ts'
 export type ProgramFiles = ReturnType<typeof programFiles>
 
 /**
- * Returns the paths beside the program at `path`: `former` is the program that it replaced; `staged`, in the
- * same folder, is where a new one is prepared, so that one rename installs it.
+ * Returns the paths beside the program at `path`. `former`: the program that it replaced. `staged`: where a
+ * new one is prepared, in the same folder, so that one rename installs it.
  */
 export function programFiles(path: string) {
   const former = path.endsWith('.exe') ? path.replace(/\.exe$/, '.old.exe') : `${path}.old`
@@ -62,7 +62,7 @@ export function allowToRun({ path, staged }: ProgramFiles): void {
   chmodSync(staged, mode & 0o755)
 }
 
-/** Keeps the program as the former one and installs the staged one. */
+/** Keeps the current program as the former one, and installs the staged one. */
 export function replaceProgram({ path, former, staged }: ProgramFiles): void {
   if (process.platform === 'win32') {
     replaceOnWindows({ path, former, staged })
@@ -92,7 +92,10 @@ function keep(path: string, kept: string): void {
   }
 }
 
-/** Renames in two steps: Windows cannot replace a running program, so briefly only the former one exists. */
+/**
+ * Renames in two steps, because Windows cannot replace a running program. Between them only the former one
+ * exists.
+ */
 function replaceOnWindows({ path, former, staged }: ProgramFiles): void {
   rmSync(former, { force: true })
   renameSync(path, former)
@@ -113,7 +116,7 @@ export function requireFormer({ path, former }: ProgramFiles): void {
   if (process.platform !== 'win32') for (const place of [dirname(path), former]) requireClosed(place)
 }
 
-/** Installs the former program with one rename. */
+/** Installs the former program again, with one rename (two on Windows). */
 export function returnToFormer({ path, former, staged }: ProgramFiles): void {
   if (process.platform === 'win32') {
     renameSync(path, staged)

@@ -1,4 +1,4 @@
-// An untrusted release file and its signature. Writes nothing of it before the signature is verified.
+// A release file and its signature, both untrusted. Writes nothing from it before the signature is verified.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { hashForSigning, type PublicKey, parseSignature, verifySignature } from '../crypto/minisign.ts'
@@ -15,7 +15,7 @@ type ReleaseFileOptions = {
   /** The path of the copy, which must not exist. */
   staged: string
   keys: readonly PublicKey[]
-  /** This program. */
+  /** The release of this program. */
   own: Release
 }
 

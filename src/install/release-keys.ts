@@ -8,7 +8,7 @@ export function readReleaseKeys(): readonly PublicKey[] {
   return parsePublicKeys(embedded) ?? []
 }
 
-/** Returns what `config` and `doctor` say of a build without keys; null for one that has some. */
+/** Returns the warning of `config` and `doctor` about a build without keys; null if it has some. */
 export function findKeysProblem(keys = readReleaseKeys()): string | null {
   return keys.length > 0 ? null : 'This build has no release keys: "oncebox upgrade" needs --public-key.'
 }

@@ -13,8 +13,8 @@ export function parseReleaseComment(comment: string): Release | null {
 }
 
 /**
- * Returns a sentence that says why the release may not replace this program; null when it may. A pre-release
- * is older than its release.
+ * Returns why the release may not replace this program, as a sentence; null if it may. A pre-release is older
+ * than its release.
  */
 export function problemOfRelease(release: Release, own: Release): string | null {
   if (release.target !== own.target)

@@ -52,7 +52,7 @@ export type ServiceSystem = {
   /** `self` is the running executable. */
   placesFor(scope: Scope, given: { os: OperatingSystem; self: string }): ServicePlaces
   installSteps(facts: InstallFacts): InstallStep[]
-  /** Keeps data, settings and executable. */
+  /** Removes the service, but keeps data, settings and executable. */
   uninstallSteps(here: ServiceHere): InstallStep[]
   /** Restarts a running service. Does not start a stopped one. */
   restartSteps(here: ServiceHere): InstallStep[]

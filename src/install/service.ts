@@ -81,7 +81,7 @@ function envTextFor({ scope, places }: ServiceHere, flags: GivenFlags, os: Opera
     : newEnvFile(systemOf(os.platform).restartCommand(scope))
   const changed = setInEnvFile(text, variablesOf(flags, os))
   if (os.platform !== 'win32') return changed
-  // The Task Scheduler sets no variables and keeps no output, so both come from the settings file.
+  // The Task Scheduler sets no variables and keeps no output, so take both from the settings file.
   const { variables: known } = parseEnvFile(changed)
   const missing = { ONCEBOX_DATA_DIR: places.dataDir, ONCEBOX_LOG_FILE: places.logFile ?? '' }
   const absent = Object.entries(missing).filter(([name]) => known[name] === undefined)
@@ -154,7 +154,7 @@ export function requireScope(scope: Scope, platform: NodeJS.Platform, command: s
   )
 }
 
-/** Throws `conflict` when the installation would fail here, before anything is changed. */
+/** Checks the preconditions before anything is changed. Throws `conflict` if the installation would fail. */
 export function requireRights(
   { scope, isManaged, mayStart, dataDir, backupDir }: InstallFacts,
   platform: NodeJS.Platform,
@@ -171,8 +171,8 @@ export function requireRights(
 }
 
 /**
- * Throws `conflict` unless the service's user owns the folder. systemd sets the owner of its state folder,
- * and the installation that of an empty one.
+ * Throws `conflict` unless the service's user owns the folder. Not for systemd's state folder or an empty
+ * folder, whose owner systemd or the installation sets.
  */
 function requireOwner(folder: string, recursive: '-R ' | ''): void {
   const found = statSync(folder, { throwIfNoEntry: false })

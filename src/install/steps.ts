@@ -27,7 +27,7 @@ export type InstallStep =
   | { do: 'remove'; path: string }
   | { do: 'run'; command: readonly string[]; onlyIf?: 'changed'; mayFail?: true }
 
-/** The lines that --dry-run prints: whole files, and commands as one would type them. */
+/** Returns the lines that --dry-run prints: whole files, and commands as one would type them. */
 export function presentStep(step: InstallStep): string[] {
   if (step.do === 'copy') return [`copy ${step.from} to ${step.to} (${octal(step.mode)})`]
   if (step.do === 'folder') return [`make the folder ${step.path} (${octal(step.mode)}${ownership(step)})`]
@@ -75,7 +75,7 @@ async function runCommand({ command, mayFail }: Extract<InstallStep, { do: 'run'
   }
 }
 
-/** Returns what the command printed to standard error, else the message of the error. */
+/** Returns what the command printed to standard error, or else the error's message. */
 function reasonOf(cause: unknown): string {
   if (codeOf(cause) === 'ENOENT') return 'there is no such program.'
   const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : ''

@@ -132,7 +132,10 @@ export function unitFor(facts: UnitFacts): string {
   })
 }
 
-/** A port below 1024 needs a capability on the machine's network, which PrivateUsers= takes away. */
+/**
+ * The service needs a capability to listen below 1024. It must not get PrivateUsers= then, because that would
+ * remove the capability in the machine's network namespace.
+ */
 const LOW_PORT = 'AmbientCapabilities=CAP_NET_BIND_SERVICE\nCapabilityBoundingSet=CAP_NET_BIND_SERVICE'
 
 /** Whether `unitFor` wrote the unit. */

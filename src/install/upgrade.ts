@@ -1,4 +1,4 @@
-// Replaces this program with a release file, and returns to the former program. Never downloads anything.
+// Replaces this program by a release file, or restores the former program. Never downloads anything.
 
 import { closeSync, existsSync, openSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -74,9 +74,9 @@ function builtInKeys(): readonly PublicKey[] {
 type WayBack = Awaited<ReturnType<typeof findWayBack>>
 
 /**
- * Returns the former program's version and schema version. `copy` is the pre-migration copy that must replace
- * the database; null when the database can stay. Throws `conflict` when there is no former program, or
- * neither database nor copy has a schema that it can open.
+ * Returns the former program's version and schema version. `copy`: the pre-migration copy that must replace
+ * the database; null if the database can stay. Throws `conflict` if there is no former program, or if it can
+ * open neither the database nor the copy.
  */
 export async function findWayBack({ executable, dataDir, isInFolder }: UpgradePlace) {
   const files = programFiles(executable)

@@ -50,7 +50,7 @@ function placesFor(scope: Scope, os: OperatingSystem): ServicePlaces {
   }
 }
 
-/** Only the service, the system (S-1-5-18) and administrators (S-1-5-32-544) may enter the folder. */
+/** Give access to the folder only to the service, the system (S-1-5-18) and administrators (S-1-5-32-544). */
 function installSteps(facts: InstallFacts): InstallStep[] {
   const { scope, places, envText, mayStart } = facts
   const isMachine = scope === 'machine'

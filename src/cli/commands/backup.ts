@@ -95,7 +95,9 @@ async function readFolder({ operands, config, app, shell }: Backup): Promise<Val
   return read.backupDir === null ? config : read
 }
 
-/** Makes the backup in FILE if given, else in the folder of the settings, else in the current folder. */
+/**
+ * Makes the backup in FILE if given, else in the folder that the settings name, else in the current folder.
+ */
 async function make(given: Backup, asked: Seal | null) {
   const { config, raw, entries, shell } = given
   const [operand] = given.operands
@@ -104,7 +106,8 @@ async function make(given: Backup, asked: Seal | null) {
   const own = await readFolder(given)
   const { backupDir: folder, backupKeep: keep } = own
   const recipients = own.backupRecipients
-  // All settings of the server. If one of them is wrong, only those that a backup needs.
+  // Store all settings of the server in the backup. If one of them is invalid, store only those that a backup
+  // needs.
   const all = readSettings(settings, { flags: raw, os, readFile }).entries ?? entries
   const wish = {
     ...rest,

@@ -1,4 +1,4 @@
-// `oncebox exec`: runs a command with secrets that are shown to nobody else.
+// `oncebox exec`: runs a command with secrets that only this command receives.
 
 import { command, repeated, toggle, valued } from '../command.ts'
 import { parseSource, passphraseVariable, STDIN, targetParser } from '../exec/targets.ts'

@@ -47,7 +47,7 @@ export const EXPORT = serverCommand({
   },
 })
 
-/** The maximum size of an export, more than that of a million pushes with their logs. */
+/** The maximum size of an export, enough for a million pushes with their logs. */
 const MAX_BYTES = 4 * 1024 ** 3
 
 type Write = (text: string) => Promise<void>

@@ -50,7 +50,7 @@ export const GET = serverCommand({
   ],
   act: async ({ flags, shell, ...visit }) => {
     const { output, passphraseFile, wait, identity, sealed, copy, qr, json } = flags
-    // Without a clipboard that can be emptied, nothing is opened.
+    // Open the clipboard first: if it could not be emptied again, no push must be opened.
     const clipboard = copy ? (await import('../desktop/clipboard.ts')).openClipboard(shell) : null
     const { client, server, urlToken, isRequest } = visit
     const isKeyAsked = sealed.length > 0 && identity.length === 0 && visit.fragment === null
@@ -109,7 +109,7 @@ async function openSaved(paths: readonly string[], { keys, files, show }: Saved)
   if (sealedFiles.length > 0) await files.openSaved(sealedFiles, keys)
 }
 
-/** Asks for the link of what was saved, or reads it from a pipe. Returns its key. */
+/** Asks for the link that belongs to saved content, or reads it from a pipe. Returns its key. */
 async function askKey(shell: Shell): Promise<string> {
   const isPiped = !shell.isInputTerminal || !shell.isTerminal
   const link = isPiped
@@ -118,7 +118,7 @@ async function askKey(shell: Shell): Promise<string> {
   return parseLinkOrToken(link)?.fragment ?? link
 }
 
-/** Says how an encrypted text can be opened. Returns it unchanged. */
+/** Explains how to decrypt an encrypted text. Returns the text unchanged. */
 function tellSealed(text: string, shell: Shell): string {
   if (isSealedText(text))
     shell.say('This is encrypted for an age key: "age -d" opens it, and so does --identity FILE.')
@@ -127,7 +127,7 @@ function tellSealed(text: string, shell: Shell): string {
 
 type PushOnServer = Pick<ServerCall, 'client' | 'urlToken'>
 
-/** Retrieves a push. Asks for a passphrase if required; no view is counted until it is right. */
+/** Retrieves a push. Asks for its passphrase if it has one. Counts no view before the passphrase is right. */
 async function retrieve({ client, urlToken }: PushOnServer, given: string | null, shell: Shell) {
   let retrieved = await client.retrieve(urlToken, given)
   while (retrieved.outcome === 'passphrase_wanted') {
@@ -143,8 +143,8 @@ async function retrieve({ client, urlToken }: PushOnServer, given: string | null
 const POLL_MS = 2000
 
 /**
- * Resolves to the token of the oldest unopened answer. Throws ClientFailure when there is none and the
- * request is closed; without `wait` also when there is none yet.
+ * Resolves to the token of the oldest unopened answer. Throws ClientFailure if there is none and the request
+ * is closed, or `wait` is false.
  */
 async function awaitAnswer(
   { client, server, urlToken, isSignedIn }: Omit<ServerCall, 'isRequest'>,

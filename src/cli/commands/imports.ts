@@ -74,7 +74,9 @@ export const IMPORTS = [
 
 const PASSWORD_VARIABLES = { postgres: 'PGPASSWORD', mysql: 'MYSQL_PWD' } as const
 
-/** Returns the password from the variable that the server's own client reads; null if the address has one. */
+/**
+ * Returns the password from the variable that the database's own client reads; null if the address has one.
+ */
 function findPassword({ password, engine }: DatabaseAddress, { say, os }: Shell): string | null {
   if (password === null) return os.env[PASSWORD_VARIABLES[engine]] ?? null
   const flag = '--database-password-file'

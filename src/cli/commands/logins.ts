@@ -90,8 +90,8 @@ export const LOGINS = [
 type Trusted = { caCerts: string | null; authority: string | null }
 
 /**
- * Resolves to the server's version, asked without a token, and the certificates to trust for it. `known` is
- * the login that would be replaced.
+ * Resolves to the server's version, for which it sends no token, and to the certificates to trust. `known` is
+ * the login that the new one replaces.
  */
 async function establishTrust(
   server: string,

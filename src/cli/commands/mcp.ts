@@ -1,4 +1,4 @@
-// `oncebox mcp`: lets assistants share, ask for and use secrets that they never see.
+// `oncebox mcp`: lets AI assistants share, request and use secrets without seeing them.
 
 import { dirname, join } from 'node:path'
 import { valued } from '../command.ts'

@@ -18,7 +18,7 @@ export const page = {
   default: '1',
 }
 
-/** Defines a flag whose empty text removes the current value; without the flag, it stays. */
+/** Defines a flag of which an empty text removes the current value. Without the flag the value stays. */
 function removable(name: string) {
   const parse = (value: string): Parsed<string> =>
     value === NO_VALUE ? { problem: `may be "", which removes the ${name}` } : { value }

@@ -125,7 +125,7 @@ export const PUSH = serverCommand({
     const limits = `It expires after ${views}${formatLimit(created)}, whichever comes first.`
     shell.say(limits)
     if (notify) await notifyOf([copy ? 'The secret link is on the clipboard.' : 'Shared.', limits], shell)
-    // Other servers may ignore a duration and only report days.
+    // Other servers may ignore a duration and report only days.
     const isKnown = typeof body === 'object' && body !== null && 'expire_after_duration' in body
     if (fields.expire_after_duration !== null && created.expiresAt === null && !isKnown)
       shell.warn('this server may have ignored --duration; --days is safe.')
@@ -157,14 +157,14 @@ function orNotify<G extends Noted>(act: (given: G) => Promise<void>): (given: G)
   }
 }
 
-/** Says the code beside the link. An older server has none. */
+/** Prints the code besides the link. An older server sends none. */
 function tellCode(code: unknown, shell: Shell): void {
   if (typeof code === 'string' && /^\d{2}$/.test(code))
     shell.say(`Code for the recipient, along with the link: ${code}`)
   else shell.warn('this server ignored --code: its page asks for none.')
 }
 
-/** Shows a notification, or says on standard error what is missing for one. */
+/** Shows a notification. If that is impossible, explains on standard error what is missing. */
 async function notifyOf(lines: readonly string[], shell: Shell): Promise<void> {
   const { missingNotifier, notify } = await import('../desktop/notification.ts')
   if (await notify(lines.join(' '), shell.os)) return

@@ -92,8 +92,8 @@ export const REQUESTS = [
 ]
 
 /**
- * Puts the fingerprint of the key that the user named behind `#`, by which the sender's page and program know
- * it. Of a key that only the server names it would prove nothing.
+ * Puts a fingerprint behind `#` for the sender's page or program to check, if the user named the key.
+ * Otherwise the key comes from the server alone, and its fingerprint would prove nothing.
  */
 async function withFingerprint(link: string, request: RemoteRequest, named: string | null): Promise<string> {
   if (named === null) return link

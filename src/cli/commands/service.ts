@@ -36,7 +36,7 @@ export const SERVICE = [
     },
     settings,
     keepsSettings: true,
-    // Decides all steps before taking the first one.
+    // Determine all steps before the first one is taken.
     act: async ({ flags, raw, shell }) => {
       const { os, self, readFile } = shell
       const mayStart = !flags.noStart
@@ -123,7 +123,10 @@ function notInstalled({ scope, places }: ServiceHere): CommandFailure {
 
 const execute = promisify(execFile)
 
-/** Asks the service manager. `reason`: its words about a service that does not run, in brackets. */
+/**
+ * Asks the service manager for the state. `reason`: in brackets, what it says about a service that does not
+ * run.
+ */
 async function readState(here: ServiceHere, platform: NodeJS.Platform) {
   const { stateCommand, running } = systemOf(platform)
   const [program = '', ...words] = stateCommand(here)

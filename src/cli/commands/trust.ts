@@ -52,7 +52,7 @@ async function fetchCompared(
   return claimed
 }
 
-/** Throws when the authority can vouch for more than names of the local network and the server's own name. */
+/** Throws if the authority can vouch for other names than those of the local network and the server's own. */
 function refuseFarReaching(names: readonly string[], server: string): void {
   const { hostname } = new URL(server)
   const isForAll = names.length === 0 || names.includes('')
@@ -70,9 +70,7 @@ function refuseFarReaching(names: readonly string[], server: string): void {
   )
 }
 
-/**
- * Each Linux family's folder for additional authorities, and the command that applies them.
- */
+/** The folder of additional authorities and the command that installs them, for each Linux family. */
 const LINUX_STORES: readonly [folder: string, command: string][] = [
   ['/usr/local/share/ca-certificates', 'update-ca-certificates'],
   ['/etc/pki/ca-trust/source/anchors', 'update-ca-trust extract'],

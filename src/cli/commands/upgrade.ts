@@ -1,4 +1,4 @@
-// `oncebox upgrade`: replaces this program by a signed release from a file, or returns to the former one.
+// `oncebox upgrade`: replaces this program by a signed release from a file, or restores the former one.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -47,7 +47,7 @@ export const UPGRADE = command({
   },
 })
 
-/** Returns to the former program. Asks first if the database must be rolled back as well. */
+/** Restores the former program. Asks first if the database must be rolled back as well. */
 async function returnBack(place: UpgradePlace, isAgreed: boolean, shell: Shell): Promise<void> {
   const { findWayBack, goBack } = await import('../../install/upgrade.ts')
   const way = await findWayBack(place)
@@ -80,7 +80,7 @@ async function readKeys(text: string | null, { os }: Shell) {
 }
 
 /**
- * Restarts the service if it runs this program. Other servers keep running the former program.
+ * Restarts the service if it runs this program. Servers that run otherwise continue with the former program.
  */
 async function restart(executable: string, shell: Shell): Promise<void> {
   const scope = shell.findService()?.scope

@@ -15,7 +15,7 @@ import { alignColumns } from '../table.ts'
 type AccountCommand<F extends SettingsTable> = Pick<Command<F>, 'name' | 'operands' | 'flags' | 'oneOf'> & {
   /** Whether a missing data folder is created. */
   creates?: true
-  /** `email` is the first argument. */
+  /** Runs the command. `email` is its first argument. */
   act(given: CommandInput<Values<F>> & AccountCommands & { email: string }): Promise<void>
 }
 

@@ -30,7 +30,7 @@ export const WATCH = serverCommand({
   },
 })
 
-/** How long a poll may wait: below the server's limit of 25 and the timeouts of proxies. */
+/** How long a poll may wait, in seconds: less than the server's limit of 25 and the timeouts of proxies. */
 const WAIT_SECONDS = 20
 
 type Events = Pick<PushClient, 'listEvents'>

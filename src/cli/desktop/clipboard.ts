@@ -1,4 +1,4 @@
-// The clipboard of the desktop, through the program that the system has for it. Content goes through standard
+// The clipboard of the desktop, through the program that the system provides. Content is passed on standard
 // input, because other users can see arguments.
 
 import { closeSync, openSync, writeSync } from 'node:fs'
@@ -10,7 +10,9 @@ import type { Shell } from '../shell.ts'
 type Tool = Record<'copy' | 'paste' | 'clear', string[]> & { packageName: string }
 
 export type Clipboard = {
-  /** `isConcealed`: asks clipboard histories to leave the text out, where the system has a mark for it. */
+  /**
+   * Copies a text. `isConcealed`: marks it, where the system can, so that clipboard histories leave it out.
+   */
   copy(text: string, options?: { isConcealed: boolean }): Promise<void>
   /** Resolves to an empty text if the clipboard holds none. */
   paste(): Promise<string>
@@ -43,7 +45,7 @@ function toolsFor({ platform, env }: OperatingSystem): Tool[] {
   ]
 }
 
-/** Returns why there is no clipboard program, with the package that has one; null if there is one. */
+/** Returns why no clipboard program is found, and which package provides one; null if one is found. */
 export function missingClipboard(os: OperatingSystem): string | null {
   const tools = toolsFor(os)
   if (tools.some((tool) => isThere(tool, os))) return null
@@ -58,8 +60,8 @@ const isThere = ({ copy }: Tool, { env }: OperatingSystem) =>
 type OpenOptions = { mayAskTerminal?: boolean }
 
 /**
- * Throws CommandFailure without a clipboard that can be read and emptied. If it `mayAskTerminal`, the
- * terminal takes its place, which can do neither.
+ * Opens the clipboard. Throws CommandFailure if no clipboard can be read and emptied. With `mayAskTerminal`
+ * it then copies through the terminal instead, which can neither be read nor emptied.
  */
 export function openClipboard(shell: Shell, { mayAskTerminal = false }: OpenOptions = {}): Clipboard {
   const { os } = shell
@@ -99,7 +101,7 @@ function encode(text: string, isWindows: boolean): string {
 
 type RunTool = (command: string[], input?: string) => Promise<string>
 
-/** Resolves to false where the system has no mark for secrets, or the program does not know it. */
+/** Resolves to false if the system has no mark for secrets, or the program does not support it. */
 async function copyConcealed(program: string, text: string, run: RunTool): Promise<boolean> {
   try {
     if (program === 'wl-copy') await run(['wl-copy', '--sensitive'], text)
@@ -130,7 +132,8 @@ async function runTool(
   const isWide = input.startsWith('\ufeff')
   const child = Bun.spawn(command, {
     env: { ...os.env },
-    // A program that holds the clipboard stays in the background, so it must not keep our output open.
+    // A program that serves the clipboard stays in the background, so it must not keep this process's output
+    // open.
     ...{ stdin: Buffer.from(input, isWide ? 'utf16le' : 'utf8'), stderr: 'ignore', timeout: TIMEOUT_MS },
     stdout: command.some((word) => /paste|-out|Get-Clipboard/.test(word)) ? 'pipe' : 'ignore',
   })

@@ -30,7 +30,7 @@ export function uninstall(shell: Shell): void {
   shell.print(files.length === 0 ? 'It was not installed.' : 'Removed:', ...files.map(lineOf))
 }
 
-/** Returns false unless everything is installed as this program would. */
+/** Prints what is installed. Returns false unless everything is as this program would install it. */
 export function status(shell: Shell): boolean {
   const files = requireFiles(shell)
   shell.print(...files.map((file) => `${stateOf(file).padEnd(9)}${lineOf(file)}`))

@@ -65,7 +65,10 @@ Exec=${run}
   ]
 }
 
-/** A name may begin with a dash, and "-" alone would mean standard input. */
+/**
+ * Returns the script behind the menu. It handles file names that begin with a dash; "-" alone would mean
+ * standard input.
+ */
 function shareScript(self: readonly string[]): string {
   return `#!/bin/sh
 # ${MARK}

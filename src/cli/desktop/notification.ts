@@ -6,7 +6,7 @@ import { printableLine } from '../../text/printable.ts'
 const TIMEOUT_MS = 10_000
 const MAX_CHARACTERS = 400
 
-/** Returns what is missing for notifications, with its package; null if nothing is. */
+/** Returns what notifications need and which package provides it; null if nothing is missing. */
 export function missingNotifier({ platform, env }: OperatingSystem): string | null {
   if (platform !== 'linux' || Bun.which('notify-send', { PATH: env.PATH ?? '' }) !== null) return null
   return 'There is no program for notifications: install the package libnotify-bin, which has notify-send.'

@@ -13,7 +13,7 @@ type PushToOpen = {
   passphrase: string | null
   /** The key in its link; null without one. */
   keys: AgeKeys | null
-  /** Called once the view is spent. */
+  /** Called once a view has been used up. */
   onSpent: () => void
 }
 
@@ -52,7 +52,10 @@ export async function openContent({
   return Buffer.concat(pieces)
 }
 
-/** Whether a variable can hold the secret. A zero byte would end it, and Bun's refusal would repeat it. */
+/**
+ * Whether a variable can hold the secret. A zero byte would end the value, and Bun's error message would
+ * quote it.
+ */
 export function canBeVariable(secret: Uint8Array): boolean {
   return !secret.includes(0) && isUtf8(secret)
 }

@@ -1,4 +1,4 @@
-// Turns off core dumps of this process and of those that it starts, because a dump would hold secrets.
+// Turns off core dumps of this process and its children, because a dump would contain secrets.
 
 import { dlopen, FFIType } from 'bun:ffi'
 import { CommandFailure } from '../failures.ts'

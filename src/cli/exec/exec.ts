@@ -17,7 +17,7 @@ import { checkLinks, nameOf, openLinks, SourceFailure } from './secrets.ts'
 import { type ExecStatus, writeStatus } from './status-file.ts'
 import { type PassphraseVariable, type Source, STDIN, type Target } from './targets.ts'
 
-/** A link was already opened by somebody else, or has ended. */
+/** The exit code when a link was already opened or has ended. */
 const GONE = 123
 /** Oncebox failed; the command was not run. */
 const FAILED = 125

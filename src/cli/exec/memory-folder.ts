@@ -32,7 +32,7 @@ export function createMemoryFolder({ env }: OperatingSystem, { allowDisk }: { al
   }
 }
 
-/** Whether other users can neither write into the folder nor replace what is in it. */
+/** Whether other users can neither write into the folder nor replace its contents. */
 function isUsable(path: string): boolean {
   if (!isAbsolute(path) || !existsSync(path)) return false
   const found = statSync(path)
@@ -42,14 +42,15 @@ function isUsable(path: string): boolean {
 }
 
 /**
- * Starts a shell that waits for the end of its input, which the system closes when this process ends in any
- * way, and then removes the folder.
+ * Starts a shell that removes the folder once its input ends. The system closes the input when this process
+ * ends, however it ends.
  */
 function removeAtEnd(folder: string): () => void {
   const wait = 'trap "" HUP INT QUIT TERM; read -r _; rm -rf -- "$1"'
   try {
     const watcher = Bun.spawn(['/bin/sh', '-c', wait, 'sh', folder], {
-      // In a process group of its own, or a signal to ours, such as that of a CI job that ends, kills it too.
+      // Run it in its own process group. Otherwise a signal to ours, as when a CI job is cancelled, kills it
+      // too.
       ...{ stdin: 'pipe', stdout: 'ignore', stderr: 'ignore', env: {}, detached: true },
     })
     watcher.unref()

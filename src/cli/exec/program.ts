@@ -31,12 +31,12 @@ export function findProgram(name: string, { env, cwd }: Shell['os']): string {
   throw new ProgramFailure(exists ? NOT_EXECUTABLE : NOT_FOUND, name)
 }
 
-/** The tokens of other servers may be so short that they occur by chance. */
+/** Tokens of other servers may be so short that they occur in a variable by chance. */
 const MIN_TOKEN_CHARACTERS = 11
 
 /**
- * Returns the environment for a program: without variables of oncebox, without those named in `without`, and
- * without any that holds one of the `tokens` of links.
+ * Returns the environment for a program. Leaves out the variables of oncebox, those named in `without`, and
+ * each whose value contains one of the links' `tokens`.
  */
 export function programEnvironment(
   env: Environment,
@@ -56,7 +56,7 @@ type Run = {
   path: string
   argv: readonly string[]
   env: Record<string, string>
-  /** The secret for its standard input; null passes on our own. */
+  /** The secret to pass on standard input; null passes this process's own input. */
   input: Uint8Array | null
   shell: Shell
 }
@@ -73,7 +73,7 @@ export function withUmask<T>(umask: number, start: () => T): T {
   }
 }
 
-/** Runs the program to its end, passing on signals. Throws ProgramFailure, or what the system refused. */
+/** Runs the program until it ends, passing signals on. Throws ProgramFailure, or the system's error. */
 export async function runProgram({ path, argv, env, input, shell }: Run): Promise<ProgramEnd> {
   const [name = path, ...args] = argv
   let child: Bun.Subprocess | null = null
@@ -106,7 +106,9 @@ export async function runProgram({ path, argv, env, input, shell }: Run): Promis
   }
 }
 
-/** Whether the terminal sends the signal to the whole foreground process group, so that the child has it. */
+/**
+ * Whether the terminal has sent the signal to the whole foreground process group, and so to the child too.
+ */
 function isFromTerminal(signal: NodeJS.Signals, { isInputTerminal }: Shell): boolean {
   if (signal !== 'SIGINT' && signal !== 'SIGQUIT' && signal !== 'SIGWINCH') return false
   try {

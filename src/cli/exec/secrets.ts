@@ -14,7 +14,7 @@ type CheckedLink = {
   targets: Target[]
   passphrase: string | null
   client: ServerCall['client']
-  /** The token in the link, which may be that of a request. */
+  /** The token in the link: that of the push, or of a request. */
   linkToken: string
   urlToken: string
   /** The key in the link; null without one. */
@@ -128,7 +128,8 @@ async function checkLink({ link, isRequest }: Link, passphrase: string | null, c
 async function checkPush(client: ServerCall['client'], urlToken: string, passphrase: string | null) {
   const { isExpired, needsPassphrase } = await client.check(urlToken)
   if (isExpired) {
-    // This opens nothing and spends nothing: it tells the owner that somebody came too late.
+    // The push has ended, so this opens nothing and uses up no view. It makes the server notify the owner of
+    // the late try.
     await client.retrieve(urlToken, null).catch(() => undefined)
     throw new ClientFailure('gone', 'it was already opened, has expired or was deleted.')
   }
@@ -137,8 +138,8 @@ async function checkPush(client: ServerCall['client'], urlToken: string, passphr
 }
 
 /**
- * Opens the links, those with a passphrase first, because a wrong one spends no view. Throws SourceFailure,
- * which names what was spent.
+ * Opens the links. Begins with those that have a passphrase, because a wrong one uses up no view. Throws
+ * SourceFailure, which names the links whose views are used up.
  */
 export async function openLinks(links: readonly CheckedLink[]) {
   const spent: string[] = []

@@ -16,7 +16,7 @@ export type ExecStatus = {
   signal: string | null
 }
 
-/** Replaces a regular file, and nothing else. Throws CommandFailure when that is not possible. */
+/** Replaces a regular file, and refuses to replace anything else. Throws CommandFailure if it cannot. */
 export function writeStatus(path: string, { outcome, exitCode, signal }: ExecStatus): void {
   const status = { outcome, exit_code: exitCode, signal }
   try {

@@ -12,13 +12,13 @@ type SourceText =
 /** `isRequest`: the oldest unopened answer to a request of the user. */
 export type Source = SourceText & { isRequest: boolean }
 
-/** One secret of the command. `name` is the variable, or STDIN. */
+/** A secret for the command. `name` is the variable's, or STDIN. */
 export type Target = { use: 'env' | 'stdin' | 'file'; name: string; source: Source }
 
 /** The name of standard input in messages and in --passphrase-env. */
 export const STDIN = 'stdin'
 
-/** Variables that make programs load code, or run another program than the one that was named. */
+/** Matches variables that make programs load code, or run another program than the named one. */
 const LOADS_CODE = new RegExp(
   `^(${[
     'LD_.*|DYLD_.*|PATH|BASH_ENV|BASH_FUNC.*|BASHOPTS|ENV|IFS|PS4|PROMPT_COMMAND|SHELLOPTS|ZDOTDIR|SHELL',
@@ -33,7 +33,7 @@ const LOADS_CODE = new RegExp(
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** Returns the problem of a variable that is to hold a secret or the path of one, or null. */
+/** Returns why a variable must not hold a secret or the path of one; null if it may. */
 export function variableProblem(name: string): string | null {
   if (!NAME.test(name)) return 'the name of a variable has letters, digits and _'
   return LOADS_CODE.test(name)

@@ -1,5 +1,6 @@
-// The Model Context Protocol over standard input and output: one JSON-RPC message a line
-// (https://modelcontextprotocol.io/specification). It needs none of the 98 packages of the official library.
+// The Model Context Protocol over standard input and output, one JSON-RPC message per line
+// (https://modelcontextprotocol.io/specification). Written here to avoid the 98 packages of the official
+// library.
 
 import { version } from '../../../package.json'
 import type { Shell } from '../shell.ts'
@@ -32,7 +33,7 @@ class RpcError extends Error {
   }
 }
 
-/** Answers until the input ends and everything is answered. */
+/** Answers requests until the input has ended and all of them are answered. */
 export async function serveProtocol({ readInputBytes, printExactly }: Shell, tools: Tools): Promise<void> {
   const send = (message: object) => printExactly(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   const pending = new Set<Promise<void>>()

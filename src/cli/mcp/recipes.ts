@@ -9,7 +9,7 @@ type RecipeEnd = { exit_code: number | null; timed_out: boolean; seconds: number
 
 type Run = { recipe: Recipe; path: string; secret: Uint8Array; tokens: readonly string[]; shell: Shell }
 
-/** How long a grandchild may keep the output open after the command has ended. */
+/** How long a descendant process may keep the output open after the command has ended. */
 const LAST_OUTPUT_MS = 500
 
 /** `path`: of the program. `tokens`: of links that the command must not find in its environment. */
@@ -21,7 +21,7 @@ export async function runRecipe({ recipe, path, secret, tokens, shell }: Run): P
   const startedAt = performance.now()
   const stream = maxBytes === 0 ? 'ignore' : 'pipe'
   const streams = { stdin: isInput ? secret : 'ignore', stdout: stream, stderr: stream } as const
-  // In a process group of its own, which the timeout ends as a whole.
+  // Run it in its own process group, so that the timeout can kill all of its processes.
   const options = { env, cwd: shell.os.home, detached: true, ...streams }
   const child = withUmask(shell.umask, () => Bun.spawn([path, ...argv.slice(1)], options))
   let isLate = false
@@ -29,7 +29,7 @@ export async function runRecipe({ recipe, path, secret, tokens, shell }: Run): P
     isLate = true
     endGroup(child)
   }, timeout * 1000)
-  // Common codings take up to eight characters a byte, such as &#x0041;.
+  // Common encodings take up to eight characters per byte, such as &#x0041;.
   const hidden = 8 * secret.length + 64
   const reading = [child.stdout, child.stderr].flatMap((from) =>
     from ? [collect(from, maxBytes + hidden)] : [],
@@ -60,7 +60,9 @@ function endGroup(child: Bun.Subprocess): void {
   }
 }
 
-/** Reads to the end, so that the command never waits, and keeps the beginning. */
+/**
+ * Reads the stream to its end, so that the command never blocks on a full pipe, but keeps only the beginning.
+ */
 function collect(stream: ReadableStream<Uint8Array>, maxBytes: number) {
   const kept: Uint8Array[] = []
   let size = 0

@@ -1,8 +1,8 @@
-// Hides a secret in the output of a command, in the codings that programs commonly print. It cannot hide what
-// a program computes from the secret. A stranger may have written both, so the time grows with their length
-// alone: the output is read in each coding, and the secret is looked for as plain text.
+// Redacts a secret from the output of a command, in the encodings that programs commonly print. Cannot find
+// what a program computes from the secret. A stranger may have written both, so the time must be linear in
+// their length: decodes the output once per encoding, and searches for the plain secret.
 
-/** Shorter secrets occur by chance, and longer ones would take too long to look for. */
+/** Shorter secrets occur by chance, and searching for longer ones would take too long. */
 export const MIN_HIDDEN_CHARACTERS = 8
 export const MAX_HIDDEN_CHARACTERS = 4096
 
@@ -118,8 +118,8 @@ const BASE64: [RegExp, Decode] = [
 ]
 
 /**
- * Returns three forms, because the secret may begin at any of three places of a longer text, such as
- * user:password.
+ * Returns three forms, because in a longer text, such as user:password, the secret may begin at any of the
+ * three positions of a base64 group.
  */
 function base64Forms(needle: string): string[] {
   const bytes = Buffer.from(needle, 'latin1')

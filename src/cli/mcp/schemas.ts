@@ -1,4 +1,4 @@
-// The tools of `oncebox mcp` as the assistant sees them, and the check of what it sends.
+// The tools of `oncebox mcp` as the assistant sees them, and the validation of its arguments.
 
 import { MAX_DAYS, MAX_VIEWS } from '../../domain/new-push.ts'
 import { MAX_ANSWERS } from '../../domain/requests.ts'

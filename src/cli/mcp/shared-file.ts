@@ -8,7 +8,7 @@ import { CommandFailure } from '../failures.ts'
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = constants
 
-/** One message for every reason, so that it reveals nothing about other files. */
+/** Gives one message for every reason, so that it reveals nothing about other files. */
 const REFUSED =
   'This is not a file that may be shared: only files below the listed folders, without a dot at the beginning of a name.'
 
@@ -19,7 +19,7 @@ type OfferedFile = { file: UploadFile; close: () => Promise<void> }
 
 /** Throws CommandFailure for any other file. */
 export async function openSharedFile(path: string, folders: readonly SharedFolder[]): Promise<OfferedFile> {
-  // Refused by its name before it is opened: opening a device may have effects.
+  // Check the path before opening it: opening a device may have effects.
   const expected = isAbsolute(path) ? placeIn(folders, resolve(path)) : undefined
   if (expected === undefined) throw new CommandFailure(REFUSED)
   const handle = await open(expected, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => null)

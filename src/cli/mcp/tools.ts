@@ -1,4 +1,4 @@
-// The tools of `oncebox mcp`. None returns a secret, a link that opens one, or text that a stranger wrote.
+// The tools of `oncebox mcp`. None returns a secret, the link of one, or text written by a stranger.
 
 import { parsePush, type RemotePush } from '../../client/answers.ts'
 import type { PushClient } from '../../client/client.ts'
@@ -154,7 +154,7 @@ export function createTools({
     }
   }
 
-  /** Resolves a handle or a link. Refuses links of other servers before anything connects. */
+  /** Resolves a handle or a link to its token. Refuses links of other servers before it connects. */
   function tokenOf({ handle: name, link }: Given, { from }: Recipe): Handled {
     if ((name === undefined) === (link === undefined))
       throw new CommandFailure('Give either a handle or a link.')

@@ -51,7 +51,7 @@ export async function readBatch(
   const entries = await database.read(
     `SELECT ${select('audit_logs')} FROM audit_logs WHERE push_id ${among} ORDER BY audit_logs.id`,
   )
-  // An attachment without its blob has no key, and so its push does not come.
+  // An attachment without a blob has no key. Its push cannot be imported.
   const blobs = await database.read(
     `SELECT ${select('active_storage_blobs')}, record_id FROM active_storage_attachments AS attached
       LEFT JOIN active_storage_blobs ON active_storage_blobs.id = attached.blob_id

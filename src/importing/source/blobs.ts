@@ -17,14 +17,14 @@ export type Blob = {
   service: string
 }
 
-/** The form of a key. Anything else could be a path out of the folder. */
+/** The format of a key. Anything else could be a path out of the folder. */
 const KEY = /^[A-Za-z0-9]{4,255}$/
 const PIECE = 256 * 1024
 
 /** Flags with which opening a pipe or a device does not block. Windows has neither flag. */
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
-/** Makes a file to import. `storage` is the folder; null when none was named. */
+/** Makes a file to import. `storage` is the folder of the files; null if the operator named none. */
 export function incomingFile(blob: Blob, storage: string | null): FileToImport {
   const { filename, contentType, size } = blob
   return { filename, contentType, size: size ?? 0, open: () => read(blob, storage) }
@@ -52,7 +52,8 @@ async function* read(
 }
 
 /**
- * Opens a file below the folder. The folder itself may be a symlink; one below it could point to any file.
+ * Opens a file below the folder. The folder itself may be a symlink, but not a folder below it, which could
+ * point to any file.
  */
 async function openIn(storage: string, place: string): Promise<FileHandle> {
   const path = join(realpathSync(storage), place)

@@ -1,4 +1,4 @@
-// The interface of another server's database, for every engine: reads one snapshot, and writes nothing.
+// The interface to another server's database, the same for every engine: reads one snapshot, read-only.
 
 export type Row = Record<string, unknown>
 
@@ -8,7 +8,7 @@ export type ForeignDatabase = {
   name: string
   /** The type of a text in a CAST: as texts, times keep their fraction and have no zone. */
   textType: string
-  /** Lists `table` and `column` of each column that can be seen. */
+  /** Lists `table` and `column` of each column that the user may see. */
   columns: string
   /** Throws `conflict`, naming the database. */
   read(sql: string): Promise<Row[]>

@@ -1,4 +1,4 @@
-// Reads the data of a Password Pusher 2.x: its database and its storage folder. Nothing is written there.
+// Reads the data of a Password Pusher 2.x: its database and its storage folder. Read-only.
 
 import type { IncomingAccount, IncomingPush, IncomingSource, Unreadable } from '../incoming.ts'
 import { listBatches, readBatch } from './batches.ts'
@@ -14,7 +14,7 @@ type PasswordPusherOptions = {
   storage: string | null
   /** The master keys in hex, the present one first. */
   masterKeys: readonly string[]
-  /** Called with the number of bytes that were read and released. */
+  /** Called with the number of bytes that were read and can now be freed. */
   relieve: (bytes: number) => void
 }
 

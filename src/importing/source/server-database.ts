@@ -1,5 +1,5 @@
-// Reads the database of another server from PostgreSQL, MySQL or MariaDB, through Bun's own client: one
-// connection, and one transaction that sees a single moment and can write nothing.
+// Reads the database of another server from PostgreSQL, MySQL or MariaDB, with Bun's client: over one
+// connection, in one read-only transaction with a single snapshot.
 
 import { SQL } from 'bun'
 import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
@@ -16,7 +16,7 @@ export async function openServerDatabase(address: DatabaseAddress, readFile: Rea
   const client = connect(address, readFile)
   try {
     const connection = await client.reserve()
-    // Without prepared statements, which the server would keep, and behind poolers may mix up.
+    // Use no prepared statements: the server would keep them, and connection poolers may mix them up.
     const run = (sql: string) => connection.unsafe<Row[]>(sql).simple()
     for (const statement of begin) await run(statement)
     const read = (sql: string): Promise<Row[]> =>
@@ -28,7 +28,7 @@ export async function openServerDatabase(address: DatabaseAddress, readFile: Rea
       ...dialect,
       read,
       findOthers: async () => {
-        // A user who may not see them sees none.
+        // A user without the permission finds no connections.
         const [row] = await read(others).catch(() => [])
         return Number(row?.others) > 0 ? `Other connections to ${name} are open` : null
       },

@@ -26,8 +26,8 @@ function fill(words: string, { user, database, engine }: DatabaseAddress): strin
 const NOT_UNDERSTOOD = 'what answers there is not understood; is it a server of {engine}?'
 
 /**
- * Explanations by pattern; the first match counts. Patterns match the SQLSTATE of PostgreSQL, the error
- * number of MySQL, or the code of Bun's client or of OpenSSL.
+ * Explanations by pattern; the first match wins. Patterns match the SQLSTATE of PostgreSQL, the error number
+ * of MySQL, or the code of Bun's client or of OpenSSL.
  */
 const WORDS: Readonly<Record<string, string>> = {
   '^(28P01|28000|1045|1698)$':
@@ -39,7 +39,7 @@ const WORDS: Readonly<Record<string, string>> = {
   '^(57P01|57P02|1053|1927)$|_CONNECTION_CLOSED$': 'the connection was lost',
   '_CONNECTION_(REFUSED|TIMEOUT|FAILED)$':
     'nothing answers there. The old server must be stopped, but its database server must run, and be reachable from here',
-  // MySQL's handshake ends with the second one where the server has no TLS.
+  // AUTHENTICATION_FAILED: MySQL's handshake ends so if the server has no TLS.
   '_(TLS_NOT_AVAILABLE|AUTHENTICATION_FAILED)$':
     'the handshake failed; perhaps it does not speak TLS, which the address asks for',
   _PUBLIC_KEY_RETRIEVAL_NOT_ALLOWED$:

@@ -41,9 +41,9 @@ function requireWhole(path: string): void {
 }
 
 /**
- * Opens the database read-only. Without a WAL, it is opened as immutable. With a WAL, exclusive mode keeps
- * the WAL index in memory, because SQLite would otherwise write it beside the database. Exclusive mode needs
- * a lock that a read-only file cannot have, so the VFS takes no locks.
+ * Opens the database read-only. If there is no WAL, opens it as immutable. If there is one, uses exclusive
+ * mode, which keeps the WAL index in memory; SQLite would otherwise write it beside the database. Exclusive
+ * mode needs a lock, which is not possible on a read-only file, so the VFS takes no locks.
  */
 function connect(path: string): Database {
   const vfs = process.platform === 'win32' ? 'win32-none' : 'unix-none'
@@ -51,10 +51,10 @@ function connect(path: string): Database {
   using closing = new DisposableStack()
   const database = closing.use(new Database(`${Bun.pathToFileURL(path).href}?${how}`, READ_ONLY_URI))
   database.run('PRAGMA locking_mode = EXCLUSIVE')
-  // What SQLite sorts stays off the disk.
+  // Keep SQLite's temporary data off the disk.
   database.run('PRAGMA temp_store = MEMORY')
   database.run('PRAGMA trusted_schema = OFF')
-  // Reads the first page, so that what is no database is refused here.
+  // Read the first page, to refuse a file that is not a database.
   database.query('SELECT count(*) FROM sqlite_schema').get()
   closing.move()
   return database
