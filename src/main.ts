@@ -15,7 +15,7 @@ const STARTED_MS = 1_000
 
 if (import.meta.main) {
   setTimeout(() => Bun.unsafe.setJITPolicy(1), STARTED_MS).unref()
-  // No file created here may be accessible to other users of the machine.
+  // Files that this process creates must not be accessible to other users of the machine.
   const umask = process.umask(0o077)
   const streams = watchStreams(process)
   process.exit(await streams.end(await run(process.argv.slice(2), process.env, umask)))

@@ -6,13 +6,13 @@ export type AnswerHeaders = Record<string, string>
 const COMMON = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
-  // A site that opens this one in a window cannot control it, and other sites cannot embed its answers.
+  // A site that opens this one in a window cannot control it, and other sites cannot embed its responses.
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
 }
 
 const JSON_HEADERS: AnswerHeaders = { 'content-type': 'application/json; charset=utf-8', ...COMMON }
-/** Parsed once: Bun copies a Headers object twice as fast as it reads a plain one. */
+/** Parsed once, because Bun copies a Headers object twice as fast as it parses a plain one. */
 const PARSED_JSON_HEADERS = new Headers(JSON_HEADERS)
 
 export const TEXT = 'text/plain; charset=utf-8'
@@ -67,7 +67,7 @@ function dispositionOf(filename: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
 }
 
-/** How long browsers may cache an asset. `revalidate`: they ask the server each time. */
+/** How long browsers may cache an asset. `revalidate`: ask the server each time. */
 const KEPT = {
   forever: 'public, max-age=31536000, immutable',
   day: 'public, max-age=86400',
@@ -85,7 +85,7 @@ type AssetAnswer = {
   headers?: AnswerHeaders
 }
 
-/** A part of the pages, such as a style sheet. Holds no secret. */
+/** Answers with a file that pages load, such as a style sheet. Must hold no secret. */
 export function answerAsset(body: BodyInit, { type, kept, policy, headers = {} }: AssetAnswer): Response {
   return new Response(body, {
     headers: {
@@ -157,8 +157,8 @@ export function createSecure(settings: { baseUrl: string | null; tls: 'off' | 'a
 }
 
 /**
- * Whether HSTS harms nothing else. Not on localhost: HSTS covers every port of a name, and would break other
- * programs of the machine.
+ * Whether HSTS would affect nothing but this server. On localhost it would: HSTS covers every port of a name,
+ * and would break other programs of the machine.
  */
 function isForTlsAlone({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' && hostname !== 'localhost' && !hostname.endsWith('.localhost')

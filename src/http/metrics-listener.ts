@@ -44,8 +44,8 @@ const FOREIGN_NAME =
   'There are no metrics under this host name. Ask by an address, by a name of the local network, or by that of --base-url.\n'
 
 /**
- * Whether the Host is a name of this server. Another one was made to resolve to its address by a web page
- * (DNS rebinding).
+ * Whether the Host is a name of this server. A web page can make another name resolve to its address (DNS
+ * rebinding).
  */
 function isAskedByName({ headers }: Request, { check }: HostRules): boolean {
   try {
@@ -67,7 +67,7 @@ function serve(options: { address: string; port: number; answer: (request: Reque
       development: false,
       maxRequestBodySize: MAX_BODY,
       fetch: answer,
-      // Bun's own answer would contain the cause.
+      // Bun's default answer would contain the cause.
       error: () => answerText(500, 'The metrics could not be read.\n'),
     })
   } catch (cause) {

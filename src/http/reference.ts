@@ -1,4 +1,5 @@
-// Generates the OpenAPI document of a table of routes by Elysia's plugin, which is loaded with the first one.
+// Generates the OpenAPI document of a table of routes with Elysia's plugin, which is loaded with the first
+// document.
 
 import type { ElysiaSwaggerConfig } from '@elysiajs/swagger'
 import { type DocumentDecoration, Elysia } from 'elysia'
@@ -10,7 +11,10 @@ type DescribedRoute = { url: Endpoint; detail: DocumentDecoration }
 /** The plugin's default path, in an app without a socket. */
 const GENERATED = 'http://localhost/swagger/json'
 
-/** Runs the plugin in an app without a socket, because its own page would load scripts from outside. */
+/**
+ * Runs the plugin in an app without a socket. Its own page, which would load scripts from other sites, is not
+ * used.
+ */
 export async function generateDocument(
   routes: readonly DescribedRoute[],
   documentation: NonNullable<ElysiaSwaggerConfig['documentation']>,

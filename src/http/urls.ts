@@ -1,4 +1,4 @@
-// Every URL of this server on one page: method, path, who may enter, and how a link to it is written.
+// Every URL of this server on one page: its method, its path, who may use it, and how to link to it.
 
 /**
  * Who may enter. The API knows people by an API token, the pages by a session.
@@ -66,7 +66,7 @@ export const API = {
   active: get('/api/v2/pushes/active', 'account'),
   expired: get('/api/v2/pushes/expired', 'account'),
   edit: url('PATCH', '/api/v2/pushes/:url_token', 'account'),
-  /** Only on servers that send mail. */
+  /** Exists only on servers that send mail. */
   notify: post('/api/v2/pushes/:url_token/notify_emails', 'account'),
 
   createRequest: post('/api/oncebox/requests', 'account'),
@@ -113,7 +113,7 @@ export const FILES = {
   download: get('/d/:grant', 'open'),
   asset: get('/assets/:name', 'open'),
   favicon: get('/favicon.ico', 'open'),
-  /** iOS asks for this path, whatever icon the page names. */
+  /** iOS requests this path, whatever icon the page names. */
   touchIcon: get('/apple-touch-icon.png', 'open'),
   manifest: get('/manifest.webmanifest', 'open'),
   robots: get('/robots.txt', 'open'),
@@ -123,7 +123,7 @@ export const FILES = {
   authority: get('/trust/:name', 'open'),
 }
 
-/** Served on a listener of its own, --metrics-listen. */
+/** Served on its own listener, --metrics-listen. */
 export const METRICS_PATH = '/metrics'
 
 export const PAGES = {
@@ -137,21 +137,21 @@ export const PAGES = {
   created: get('/p/:url_token/preview', 'open'),
 
   // A provider that signs people in, and accounts before they are signed in.
-  /** Only on servers with an OpenID provider, like the next four. */
+  /** Exists only on servers with an OpenID provider, like the next four. */
   startProvider: get('/sign-in/oidc', 'open'),
   submitProvider: post('/sign-in/oidc', 'open'),
   providerCallback: get('/sign-in/oidc/callback', 'open'),
-  /** Only on servers whose base URL lets browsers use passkeys, like the next one. */
+  /** Exists only on servers where browsers can use passkeys, like the next one. */
   startPasskey: post('/sign-in/passkey/challenge', 'open'),
   submitPasskey: post('/sign-in/passkey', 'open'),
-  /** Only with --auth-header. */
+  /** Exists only with --auth-header. */
   headerSignIn: get('/sign-in/header', 'open'),
   /** The provider calls it itself, without a form token. */
   providerLogout: post('/sign-in/oidc/logout', 'open'),
   signIn: get('/sign-in', 'open'),
   submitSignIn: post('/sign-in', 'open'),
   submitCode: post('/sign-in/code', 'open'),
-  /** Only on servers that send mail. */
+  /** Exists only on servers that send mail. */
   forgot: get('/sign-in/forgot', 'open'),
   submitForgot: post('/sign-in/forgot', 'open'),
   signUp: get('/sign-up', 'open'),
@@ -160,7 +160,7 @@ export const PAGES = {
   submitWelcome: post('/welcome/:link', 'open'),
 
   create: get('/', 'visitor'),
-  /** The form asks for an account itself, so that a form whose session has ended keeps what was typed. */
+  /** Open, because the form itself asks to sign in and so keeps what was typed when the session has ended. */
   submitCreate: post('/', 'open'),
   /**
    * Receives what the operating system shares with the installed app, and fills in the form to create a push.
@@ -248,8 +248,8 @@ export const PAGES = {
 export type Redirect = Endpoint<'GET'> & { to: (urlToken: string) => string }
 
 /**
- * The page for each suffix of a secret link of Password Pusher. Its `/passphrase` becomes the secret link,
- * whose page asks for the passphrase.
+ * Replaces suffixes of Password Pusher's secret links by pages of this server. `/passphrase` becomes the
+ * secret link, whose page asks for the passphrase.
  */
 const SECRET_LINK_PAGES = [
   ['', PAGES.receive],
@@ -298,7 +298,7 @@ const TO_SECRET_LINKS = [PAGES.receive, PAGES.receiveStep].map((page) => page.hr
 /** Links with another letter or a language in front. `/p/…/passphrase` is only a page on the way. */
 const OLDER_LINK = /^\/(?:[fr]|:locale\/[pfr])\//
 
-/** The URLs of --receive-listen, one by one. Every other path and method is 404 there. */
+/** The URLs of --receive-listen. Every other path and method answers 404 there. */
 export const RECIPIENT_URLS: readonly Endpoint[] = [
   PAGES.receive,
   PAGES.reveal,
@@ -339,7 +339,7 @@ export function isSecretPath(path: string): boolean {
   return path.startsWith(PAGES.receive.href({ url_token: '' }))
 }
 
-/** Whether this is the page of a link that recipients are given: a secret link, or that of a request. */
+/** Whether this is the page of a link that is given away: a secret link, or that of a request. */
 export function isGivenPath(path: string): boolean {
   return isSecretPath(path) || path.startsWith(PAGES.answer.href({ url_token: '' }))
 }

@@ -1,5 +1,5 @@
-// The name, contact and notice in effect: those given at the start, else those that an administrator has set
-// on the pages.
+// The name, contact and notice in effect: those that were set at the start, else those that an administrator
+// has set on the pages.
 
 import {
   APPEARANCE_FIELDS,
@@ -50,8 +50,8 @@ export async function openAppearance({ store, started, settings }: AppearanceOpt
   }
 
   /**
-   * Stores texts: an empty one returns to the default, one that is not given stays. Throws `invalid`, and
-   * changes nothing, for a text that is fixed or that the flag would refuse.
+   * Stores texts. An empty text restores the default; a missing one stays unchanged. Throws `invalid`, and
+   * changes nothing, for a text that is fixed by a flag or that the flag would refuse.
    */
   async function change(given: Partial<Record<AppearanceField, string>>): Promise<void> {
     await read()

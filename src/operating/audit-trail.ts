@@ -63,13 +63,13 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-/** The content of a line, which leaves out members that are null or not given. */
+/** The content of a line. Members that are null or missing are left out. */
 export type AuditLine = {
   /** Milliseconds since 1970. */
   at: number
   action: AuditAction
   outcome: 'success' | 'failure' | 'unknown'
-  /** A fixed word for a failure, or for one of several ways to the same end. */
+  /** A fixed word: why it failed, or which of several ways was used. */
   reason?: string | null | undefined
   /** The e-mail address of the account that acts. */
   user?: string | null | undefined
@@ -99,7 +99,7 @@ export function presentAuditLine(line: AuditLine): string {
   return JSON.stringify(Object.fromEntries(Object.entries(members).filter(([, value]) => value != null)))
 }
 
-/** Counts the lines that the file did not take. */
+/** Returns the counter of the lines that could not be written to the file. */
 export function createAuditGauge({ countLost }: Pick<AuditFile, 'countLost'>): Gauged {
   return {
     name: 'oncebox_audit_lines_lost_total',

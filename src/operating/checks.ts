@@ -106,7 +106,8 @@ async function judgeDatabase(report: DatabaseReport, name: string): Promise<Verd
     return problem(why, 'Requests that need it get 503 until then.')
   }
   const silence = report.sinceHeartbeat()
-  // A full disk is a warning: what needs no room still works, so a load balancer must keep the server.
+  // Report a full disk only as a warning, so that a load balancer keeps the server: requests that store
+  // nothing still work.
   if (silence < SILENT_MS) return report.isFull() ? warning(FULL, FULL_REMEDY) : fine(`${name} answers.`)
   const seconds = Math.round(silence / SECOND)
   return problem(`${name} answers, but has written nothing for ${seconds} s.`, SILENT_REMEDY)
@@ -125,7 +126,7 @@ const MIN_INODES = 100
 
 type DiskOptions = {
   dataDir: string
-  /** Bytes of the disk that must stay free; null when pushes store nothing on this machine's disk. */
+  /** How many bytes of the disk must stay free; null if pushes store nothing on this machine's disk. */
   minFreeSpace: number | null
   freeSpace: Pick<FreeSpace, 'measure' | 'isFull'>
 }
@@ -156,7 +157,7 @@ export function createDiskChecks({ dataDir, minFreeSpace: floor, freeSpace }: Di
 
 const MAKE_ROOM = 'Remove other files, or give it a larger disk.'
 
-/** Never a problem: pushes without files still work. */
+/** Judges the bucket. Never a problem, because pushes without files still work. */
 async function judgeBucket({ name, findProblem, isFull }: BucketReport): Promise<Verdict> {
   const why = await findProblem()
   if (why !== null) return warning(`The bucket ${name} cannot be used: ${why}.`, REFUSED_FILES)
@@ -200,7 +201,7 @@ export function judgeClock({ doubt, here, was, isOnServer }: ClockState): Verdic
   )
 }
 
-/** How long before the end of its validity the operator is warned about a certificate. */
+/** How long before a certificate expires the operator is warned. */
 const WARN_LEAF = 7 * DAY
 const WARN_AUTHORITY = 90 * DAY
 
@@ -222,14 +223,14 @@ export function judgeCertificate({ facts, authority }: LastingCertificate, now: 
 
 type BackupState = {
   folder: string
-  /** The start times of the last good backup, of the one in progress, and of the last failed one. */
+  /** When the last complete backup, the running one, and the last failed one began. */
   last: { at: number } | null
   making: number | null
   failure: { at: number; said: string } | null
   isOverdue: boolean
 }
 
-/** Never a problem: a server without backups works. */
+/** Judges the backups. Never a problem, because a server works without them. */
 export function judgeBackup({ folder, last, making, failure, isOverdue }: BackupState): Verdict {
   const good =
     last === null ? 'There is no backup yet.' : `The last good backup is of ${formatTime(last.at)}.`
@@ -245,7 +246,7 @@ export function judgeBackup({ folder, last, making, failure, isOverdue }: Backup
   return warning(`The backup in ${folder} is overdue. ${good}`, why)
 }
 
-/** Never a problem: the server works, and standard error takes the lines that the file does not. */
+/** Judges the log file. Never a problem, because lines go to standard error instead. */
 function judgeLog(why: string | null): Verdict {
   return why === null ? fine('The log file takes lines.') : warning(why)
 }

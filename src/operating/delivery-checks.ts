@@ -1,4 +1,5 @@
-// The words of the checks for mail and webhooks. Never a problem: messages wait, and everything else works.
+// The results of the checks for mail and webhooks. Never a problem, because messages wait and everything else
+// works.
 
 import { type DeliveryFailure, EXPLAINED, errorOf, type FailingHost } from '../domain/outbox.ts'
 import { fine, type Verdict, warning } from './health.ts'

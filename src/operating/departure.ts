@@ -1,5 +1,5 @@
-// Graceful shutdown behind a load balancer: /readyz reports that the server stops, kept-alive connections
-// end with their next answer, and the stop waits until the balancer has asked once more.
+// Graceful shutdown behind a load balancer: /readyz reports the stop, kept-alive connections end with their
+// next answer, and the server waits until the balancer has asked once more.
 
 import { SECOND } from '../domain/time.ts'
 
@@ -11,7 +11,7 @@ type DepartureOptions = {
   wait: (ms: number) => Promise<void>
 }
 
-/** Older health requests do not count as those of a load balancer. */
+/** Only health requests within this time show that a load balancer is asking. */
 const RECENT_MS = 10 * SECOND
 const REMEMBERED = 4
 /** Time for the balancer to act on the answer. */
@@ -30,7 +30,9 @@ export function createDeparture({ elapsed, wait }: DepartureOptions) {
     return isLeaving
   }
 
-  /** Resolves once a client that asks regularly has had time to ask again; soon when there is none. */
+  /**
+   * Resolves once a client that asks regularly has had time to ask again; almost at once if there is none.
+   */
   async function leave(): Promise<void> {
     isLeaving = true
     await wait(pauseAfter(askedAt.filter((at) => elapsed() - at < RECENT_MS)))

@@ -10,7 +10,7 @@ export type Verdict = {
   /** A warning needs attention. With a problem new pushes are refused, or the server does not start. */
   state: 'ok' | 'warning' | 'problem'
   said: string
-  /** The remedy; null when nothing has to be done, or when `said` contains it. */
+  /** The remedy; null if nothing has to be done, or if `said` already contains it. */
   remedy: string | null
   /** Receivers of messages that fail, for a page, which explains them in the language of its reader. */
   failing?: readonly FailingHost[]
@@ -35,7 +35,7 @@ const tell =
 export const warning = tell('warning')
 export const problem = tell('problem')
 
-/** The timeout of a check, after which its part counts as hanging, such as a network disk. */
+/** The timeout of a check. After it, the checked part, such as a network disk, counts as hanging. */
 const PATIENCE_MS = 25 * SECOND
 
 export function createLookAtHealth(checks: Checks): LookAtHealth {
@@ -45,7 +45,7 @@ export function createLookAtHealth(checks: Checks): LookAtHealth {
   }
 }
 
-/** Runs one check. A check that throws or times out is a problem itself, and does not stop the others. */
+/** Runs all checks. One that throws or times out becomes a problem itself, and does not stop the others. */
 export async function lookAtAll(checks: Checks, patienceMs = PATIENCE_MS): Promise<Finding[]> {
   const looks = Object.entries(checks).map(async ([part, look]) => {
     const verdict = await inTime(look, patienceMs)
@@ -74,7 +74,7 @@ export function wordOf({ state, said, remedy }: Verdict): string {
   return remedy === null ? said : `${said} ${remedy}`
 }
 
-/** Logs at the start what needs attention, such as a disk with little space. */
+/** Logs, at the start, the findings that need attention, such as little disk space. */
 export async function tellHealth(lookAtHealth: LookAtHealth, log: Pick<Log, 'warn'>): Promise<void> {
   const { findings } = await lookAtHealth()
   for (const { part, ...found } of findings) if (found.state !== 'ok') log.warn({ part }, wordOf(found))

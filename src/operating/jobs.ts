@@ -1,4 +1,5 @@
-// Starts and stops every job of a server, logs their failures, and knows when each last did something.
+// Starts and stops every job of a server, logs their failures, and records when each last found something to
+// do.
 
 import { DomainError, isDomainError } from '../domain/errors.ts'
 import type { Job, JobName, JobReport } from '../domain/job.ts'
@@ -21,7 +22,7 @@ type JobsOptions = {
   isOut?: (() => boolean) | undefined
 }
 
-/** How long a database server may refuse a job before the log reports it. Outages are noticed sooner. */
+/** How long a database server may refuse a job before that is logged. Outages are noticed sooner. */
 const PASSES_MS = 30 * SECOND
 
 /** The codes of a database server that is unreachable, read-only, or has a full disk. */
@@ -36,7 +37,7 @@ export function createJobs({ jobs, now, log, isOut }: JobsOptions) {
   function reportOf(status: JobStatus): JobReport {
     /** The failure that was logged last and still persists; null when the last run succeeded. */
     let told: string | null = null
-    /** When the database server began to refuse the job; null while it does not. */
+    /** When the database server began to refuse the job; null while it accepts it. */
     let refusedAt: number | null = null
     const isExplained = (cause: unknown) => {
       if (isOut === undefined || !REFUSALS.some((code) => isDomainError(cause, code))) return false
@@ -59,13 +60,13 @@ export function createJobs({ jobs, now, log, isOut }: JobsOptions) {
     }
   }
 
-  /** A refusal is explained by its message; anything else needs its stack. */
+  /** Logs the message of a refusal, which explains itself, and the stack of any other error. */
   function logFailure(job: JobName, cause: unknown): void {
     if (cause instanceof DomainError) log.error({ job }, `a job failed: ${cause.message}`)
     else log.error({ job, err: cause }, 'a job failed')
   }
 
-  /** Starts all jobs or none: if one throws, stops the others before this rejects. */
+  /** Starts all jobs or none: if one throws, stops the others before it rejects. */
   async function start(): Promise<void> {
     try {
       for (const { job, status } of entries) {
@@ -78,7 +79,7 @@ export function createJobs({ jobs, now, log, isOut }: JobsOptions) {
     }
   }
 
-  /** Resolves when no job runs any more. Logs a job that fails to stop, and stops the others. */
+  /** Resolves when all jobs have stopped. Logs a job that fails to stop, and stops the others anyway. */
   async function stop(): Promise<void> {
     await Promise.all(entries.map(stopJob))
   }

@@ -34,7 +34,7 @@ type LogFileOptions = {
    * Reports outside the file when it stops taking lines, when it takes them again, and how many are missing.
    */
   onError: (problem: string) => void
-  /** Takes the lines that the file does not, each with its newline. */
+  /** Receives the lines that could not be written to the file, each with its newline. */
   fallBack: (lines: string) => void
 }
 
@@ -44,19 +44,19 @@ export async function openLogFile({ path, kind = LOG, onError, fallBack }: LogFi
   let file = await openLog(path, kind)
   let waiting = ''
   let lost = 0
-  /** Lines since the start that the file did not take. */
+  /** Lines since the start that could not be written. */
   let lostInAll = 0
-  /** Why the file takes no lines, as a sentence; null while it does. */
+  /** Why the file cannot be written, as a sentence; null while it can. */
   let failure: string | null = null
   let writing: Promise<void> | null = null
 
-  /** Takes one line without its newline. Never throws, and returns at once. */
+  /** Queues one line, without its newline. Never throws, and returns at once. */
   function write(line: string): void {
     if (waiting.length + line.length > MAX_WAITING) {
       lost += 1
       lostInAll += 1
     } else waiting += `${line}\n`
-    // Starts at the end of this turn of the event loop, so that one write takes the lines of many requests.
+    // Start at the end of this turn of the event loop, so that one write contains the lines of many requests.
     writing = writing ?? new Promise<void>((resolve) => setImmediate(resolve)).then(writeAll)
   }
 
@@ -92,7 +92,7 @@ export async function openLogFile({ path, kind = LOG, onError, fallBack }: LogFi
     }
   }
 
-  /** Throws PartlyWritten when the file takes only the first lines. */
+  /** Throws PartlyWritten if only the first lines could be written. */
   async function appendWhole(lines: string): Promise<void> {
     const { size } = await file.stat()
     const bytes = Buffer.from(lines)
@@ -101,7 +101,8 @@ export async function openLogFile({ path, kind = LOG, onError, fallBack }: LogFi
       while (written < bytes.length) written += (await file.write(bytes, written)).bytesWritten
     } catch (cause) {
       const whole = bytes.lastIndexOf(10, written - 1) + 1
-      // Otherwise the next line would continue this one. A command may have added its line meanwhile.
+      // Remove the partial line, or the next line would continue it; but keep it if a command has added a
+      // line since.
       if (written > whole && (await file.stat()).size === size + written) await file.truncate(size + whole)
       throw new PartlyWritten(cause, written === 0 ? lines : bytes.toString('utf8', whole))
     }
@@ -120,7 +121,7 @@ export async function openLogFile({ path, kind = LOG, onError, fallBack }: LogFi
     await before.close()
   }
 
-  /** Resolves to why new lines do not arrive at the path; null when they do. */
+  /** Resolves to why new lines do not reach the path; null if they do. */
   async function findProblem(): Promise<string | null> {
     if (failure !== null) return failure
     const [own, there] = await Promise.all([file.stat(), stat(path).catch(() => null)])

@@ -40,7 +40,7 @@ function toJson({ level, time, msg, fields }: Line): string {
   return JSON.stringify({ level, time, ...told, msg })
 }
 
-/** These have places of their own in a line of text. */
+/** Fields with a fixed position in a line of text. */
 const PLACED: ReadonlySet<string> = new Set(['method', 'route', 'status', 'durationMs', 'requestId', 'err'])
 
 /** `2026-11-20T22:47:00.000Z info GET /up 200 0.4ms [k3f-1]`, followed by the stack of an error. */
@@ -54,7 +54,7 @@ function toText({ level, time, msg, fields }: Line): string {
     if (!PLACED.has(name) && fields[name] !== undefined) text += ` ${name}=${JSON.stringify(fields[name])}`
   }
   if (requestId !== undefined) text += ` [${requestId}]`
-  // Indents all lines but the first, so that a stack cannot pass for log lines.
+  // Indents all lines but the first, so that a stack trace cannot look like log lines.
   return err === undefined ? text : `${text}\n${printable(stackOf(err)).replace(/\n(?=\S)/g, '\n    ')}`
 }
 

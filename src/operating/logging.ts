@@ -63,7 +63,7 @@ export function noteFailure(log: Log, message: string): (cause: unknown) => void
   }
 }
 
-/** Adds to a damage report which engine stores the rows, which services do not know. */
+/** Adds the engine that stores the rows to a damage report. Services do not know it. */
 export function placeDamage(cause: unknown, { databaseUrl }: { databaseUrl: unknown }): unknown {
   if (codeOf(cause).startsWith('SQLITE_CORRUPT')) return new DamageError(`its database (${reasonOf(cause)})`)
   const isElsewhere = cause instanceof DamageError && cause.medium === null && databaseUrl !== null

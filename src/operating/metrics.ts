@@ -15,8 +15,8 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 type Reading = number | Record<string, number> | null
 
 /**
- * A number read at each scrape, or one number for each value of a label. A name that ends in `_total` is a
- * counter, which only grows while the process lives.
+ * A metric that is read at each scrape: one number, or one for each value of a label. A name that ends in
+ * `_total` is a counter, which only grows while the process lives.
  */
 export type Gauged = {
   name: string

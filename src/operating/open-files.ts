@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 
-/** Where the system does not tell: fewer than any system allows a process that asks for more. */
+/** Assumed if the system reports no limit. Every system allows a process more than this. */
 const UNKNOWN = 1024
 
 /** Returns the soft limit of RLIMIT_NOFILE on Linux. */

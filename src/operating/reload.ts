@@ -4,13 +4,14 @@ import { DomainError } from '../domain/errors.ts'
 import type { Log } from './log.ts'
 
 /**
- * A part that can be reloaded. `reload` resolves to whether the part changed; if it throws, the part stays.
+ * A part that can be reloaded. `reload` resolves to whether the part has changed; if it throws, the part must
+ * be unchanged.
  */
 export type Reloadable = { name: string; reload(): Promise<boolean> }
 
 export type Reload = () => Promise<void>
 
-/** Coalesces calls during a reload into one more reload. Logs a part that fails, and reloads the others. */
+/** Merges calls during a reload into one further reload. Logs a part that fails, and reloads the others. */
 export function createReload(options: {
   reloadables: readonly Reloadable[]
   log: Pick<Log, 'info' | 'error'>
@@ -36,8 +37,8 @@ export function createReload(options: {
 }
 
 /**
- * Runs one task at a time. All calls during a run share one further run, because the current one may already
- * have read what changed before the call.
+ * Runs one task at a time. All calls during a run share one further run, because the current run may have
+ * read the state too early for them.
  */
 export function joinCalls<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<unknown> = Promise.resolve()

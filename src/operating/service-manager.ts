@@ -1,5 +1,5 @@
-// Notifies systemd (sd_notify(3)): ready, reloading, stopping, and watchdog pings. Does nothing for a server
-// that systemd did not start, or that is not Type=notify.
+// Notifies systemd (sd_notify(3)): ready, reloading, stopping, and watchdog pings. Does nothing if systemd
+// did not start the server, or if the unit is not Type=notify.
 
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { joinCalls, type Reload } from './reload.ts'

@@ -1,4 +1,4 @@
-// The numbers about the instance that administrators see. Contains nothing that was pushed.
+// The statistics of the instance that administrators see. They contain no content of pushes.
 
 import type { Doubt } from '../domain/clock.ts'
 import type { PushCounts } from '../domain/listing.ts'
@@ -58,9 +58,9 @@ export type DatabaseStatus = { name: string } & ReturnType<typeof describeNodes>
 export type ServingNode = DatabaseStatus['nodes'][number]
 
 /**
- * Presents the serving nodes, in the order of their starts: how long each has been silent, whether it missed
- * more than one heartbeat, and whether another node has a newer version. `upgrade` is null when all have the
- * same version. `now`: by the database's clock, which recorded the heartbeats.
+ * Presents the running nodes, in the order of their starts: how long each has been silent, whether it missed
+ * more than one heartbeat, and whether another node has a newer version. `upgrade` is null if all have the
+ * same version. `now` is read from the database's clock, which recorded the heartbeats.
  */
 export function describeNodes(listed: readonly NodeReport[], now: number) {
   const alive = listed.filter(({ isAlive }) => isAlive)

@@ -1,5 +1,5 @@
-// Counts and histograms for hot paths: plain numbers, which take a tenth of a microsecond to increase.
-// prom-client's own take several microseconds, a tenth of a whole request. It reads these numbers at each
+// Counters and histograms for hot paths: plain numbers, which take a tenth of a microsecond to increase.
+// Those of prom-client take several microseconds, a tenth of a whole request; it only reads these at each
 // scrape.
 
 import { Counter, Histogram, type Registry } from 'prom-client'

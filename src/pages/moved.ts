@@ -10,8 +10,9 @@ import { LANGUAGE_PARAMETER } from './frame/guest.ts'
 const ALL_PAGES: readonly Endpoint[] = Object.values(PAGES)
 
 /**
- * The URLs of forms without a page of their own. A browser requests them with GET after a refused form: on a
- * reload or a change of language. They redirect to the page with the form, whose guard decides who sees it.
+ * The URLs of forms that have no page of their own. A browser requests them with GET after a refused form, on
+ * a reload or a change of language. They redirect to the page with the form, whose guard decides who may see
+ * it.
  */
 const FORM_ADDRESSES: readonly Redirect[] = ALL_PAGES.filter(
   ({ path, method }) =>
@@ -23,7 +24,8 @@ type PagesOn = { mail: boolean; signups: boolean }
 /** Redirects keep the query of the request, and turn the language of the path into a query parameter. */
 export function createMovedRoutes(basePath: string, { mail, signups }: PagesOn): Route[] {
   const absent = new Set([...(mail ? [] : [PAGES.forgot.href()]), ...(signups ? [] : [PAGES.signUp.href()])])
-  // If resets or sign-ups are off, the sign-in page explains how to get an account or a new password.
+  // If resets or sign-ups are off, redirect to the sign-in page, which explains how to get an account or a
+  // new password.
   const served = MOVED.map((url) => (absent.has(url.to('')) ? { ...url, to: PAGES.signIn.href } : url))
   return redirect(served, (path) => answerMoved(`${basePath}${path}`))
 }
@@ -52,7 +54,7 @@ function redirect(all: readonly Redirect[], answer: (path: string) => Response):
   return all.map(({ to, ...url }) => ({
     url,
     answer: ({ exchange: { request }, params: { locale = null, url_token = 'none' } }) => {
-      // A path of an older server may hold anything. A text that cannot be a token names no push.
+      // The path of an older server may hold anything. Refuse a text that cannot be a token.
       if (!/^[\w-]+$/.test(url_token)) throw new DomainError('not_found', 'not-found')
       return answer(`${to(url_token)}${queryWith(locale, request.url)}`)
     },

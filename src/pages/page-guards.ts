@@ -27,7 +27,7 @@ const WITHOUT_SECOND_FACTOR: ReadonlySet<string> = new Set([
 
 type PageGuardsOptions = {
   getGuest: GetGuest
-  /** If false, only accounts may create. */
+  /** If false, only people with an account may create pushes. */
   anonymousAccess: boolean
   /** Whether an account without a second factor must set one up first. */
   requireSecondFactor: boolean
@@ -64,7 +64,7 @@ export function createPageGuards(options: PageGuardsOptions) {
     requireSecondFactor && session?.account.hasTwoFactor === false && !session.session.isMultiFactor
 
   /**
-   * Guards a form that reads its own body. During an outage the sender is unknown: `refuse` shows the form
+   * Guards a form that reads its own body. If an outage hides who the sender is, `refuse` shows the form
    * again and must do nothing else.
    */
   const patientForm =
@@ -122,7 +122,7 @@ export function createPageGuards(options: PageGuardsOptions) {
         enter(url, await getGuest(exchange), (found) => show(found, params)),
     })
 
-  /** Checks the guard before and after the form is read, because the session may end meanwhile. */
+  /** Checks the guard before and after the form is read, because the session may end in between. */
   const form =
     (use: Submit<Member>) =>
     (url: MemberPage & { method: 'POST' }): Handlers => ({

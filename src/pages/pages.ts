@@ -1,4 +1,4 @@
-// The table of pages: the guard and the handler of each URL. A URL without one does not compile.
+// The table of pages: the guard and the handler of each URL. A URL without them does not compile.
 
 import type { Sessions } from '../accounts/sessions.ts'
 import { type Handlers, open, type Route, routesOf } from '../http/door/router.ts'
@@ -59,7 +59,7 @@ type PagesOptions = ReceivePageOptions &
     answer: AnswerGuest
     getGuest: GetGuest
     sessions: Sessions
-    /** If false, only accounts may create. */
+    /** If false, only people with an account may create pushes. */
     anonymousAccess: boolean
     requireSecondFactor: boolean
   }
@@ -142,8 +142,8 @@ function requestControllers({ guest, member, form }: PageGuards, options: PagesO
 }
 
 /**
- * These forms carry no form token, because a page opened before a new sign-in has the token of the old
- * session.
+ * The controllers of sign-in. Their forms carry no form token, because a page that was opened before a new
+ * sign-in has the token of the old session.
  */
 function signInControllers({ guest, guestForm, form, confirmedForm }: PageGuards, options: PagesOptions) {
   const signIn = createSignInPages(options)
@@ -241,7 +241,7 @@ function adminControllers({ member, form, confirmedForm }: PageGuards, options: 
     testAllWebhook: form(notices.test),
     firstSteps: member(createShowFirstSteps(options)),
     invite: confirmedForm(pages.invite),
-    // Does not ask for the password, because it only takes access away, and may be urgent.
+    // Do not ask for the password: this only removes access, and may be urgent.
     withdrawInvitation: form(pages.withdraw),
     disableAccount: confirmedForm(pages.disable),
     enableAccount: confirmedForm(pages.enable),

@@ -1,5 +1,5 @@
-// A ZIP archive of several files, generated as it is read: entries are stored uncompressed, and no archive is
-// kept.
+// Generates a ZIP archive of several files while it is read. Entries are not compressed, and the archive is
+// not stored.
 
 import type { ReadableFile } from './granted-files.ts'
 
@@ -27,9 +27,9 @@ export function archiveSize(files: readonly { filename: string; size: number }[]
 }
 
 /**
- * Generates the archive only as fast as it is read. Throws when a file cannot be read; the archive then lacks
- * its end, so an incomplete one cannot pass for whole. `changedAt` is the time of every entry, in
- * milliseconds since 1970.
+ * Generates the archive only as fast as it is read. If a file cannot be read, throws; the archive then lacks
+ * its end, so that programs refuse it as incomplete. `changedAt` is the time of every entry, in milliseconds
+ * since 1970.
  */
 export async function* readArchive(
   entries: readonly ArchiveEntry[],

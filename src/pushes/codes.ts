@@ -1,5 +1,5 @@
-// The code beside a link: two digits that a page asks for before a view is spent. It stops programs that
-// press buttons without reading; it protects nothing from a person.
+// The code beside a link: two digits that the page asks for before a view is used up. It stops programs that
+// press buttons without reading; it is no protection against people.
 
 import { codeOf } from '../crypto/push-secrets.ts'
 import type { Viewer } from '../domain/audit.ts'
@@ -7,7 +7,10 @@ import { isOwner } from '../domain/push.ts'
 import type { Store } from '../store/contract.ts'
 import type { FoundPush, PushFinder } from './push-finder.ts'
 
-/** Why a code opens nothing: it is missing or wrong, or codes are refused for `lockedFor` milliseconds. */
+/**
+ * Why the push was not opened: the code is missing or wrong, or no code is accepted for `lockedFor`
+ * milliseconds.
+ */
 export type CodeRefusal = { problem: 'missing' | 'wrong' } | { problem: 'locked'; lockedFor: number }
 
 type CodeOptions = { finder: PushFinder; store: Pick<Store, 'pushes'> }
@@ -21,7 +24,7 @@ export function createCodes({ finder, store }: CodeOptions) {
     return read(await finder.getSealedPush(urlToken, viewer?.visit ?? null))
   }
 
-  /** Returns null when the push may be opened. Its owner is not asked. Counts a wrong code. */
+  /** Returns null if the push may be opened; always for its owner, who needs no code. Counts a wrong code. */
   async function checkCode(urlToken: string, given: string, viewer: Viewer): Promise<CodeRefusal | null> {
     const found = await finder.getSealedPush(urlToken, viewer.visit)
     const code = read(found)

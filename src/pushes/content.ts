@@ -1,5 +1,5 @@
-// Decrypts the content of a push with its link and, if it has one, its passphrase. Counts nothing. Names and
-// types of files are sealed under the data key of their push, so they vanish with it.
+// Decrypts the content of a push with its link and, if it has one, its passphrase. Counts no view. Names and
+// types of files are sealed under the data key of their push, so they are lost with that key.
 
 import { openSecrets } from '../crypto/push-secrets.ts'
 import { openField, sealField } from '../crypto/sealed-field.ts'

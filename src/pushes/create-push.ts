@@ -29,7 +29,7 @@ export type RequestAnswer = {
   requestId: number
   urlToken: string
   ownerId: number
-  /** The reservation that its upload took; null without one. */
+  /** The reservation that the answer's upload has made; null for other pushes. */
   reservation: number | null
   /** Encrypts the text for the owner, once the push is known to be new; null without a recipient. */
   encrypt: ((text: string) => Promise<string>) | null
@@ -41,7 +41,7 @@ export type CreateOptions = {
   answer?: RequestAnswer
   /** The attempt with an idempotency key; null without a key. */
   attempt: KeyedAttempt | null
-  /** Throws when nobody would get the answer any more; called within the commit. */
+  /** Throws if the client has disconnected. Called within the commit. */
   requireOpen?: () => void
 }
 
@@ -84,8 +84,8 @@ export function createCreatePush(options: {
   }
 
   /**
-   * Rebuilds the first answer. Values that are not stored (name, note, files of an anonymous push) equal
-   * those of this request.
+   * Rebuilds the first answer for a repeated request. Takes values that are not stored (name, note, files of
+   * an anonymous push) from this request, which must be equal to the first.
    */
   async function repeat(wanted: NewPush, again: Repeat): Promise<CreatedPush> {
     const { made, upload } = again

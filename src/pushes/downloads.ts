@@ -1,5 +1,5 @@
-// Downloads by grant. A grant works until its end, or until its push is deleted or expires by time. Times are
-// checked when a download begins; a deletion also aborts running downloads.
+// Downloads by grant. A grant works until it ends, or until its push is deleted or expires by time. The time
+// is checked when a download begins; a deletion also aborts running downloads.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { openJson, sealJson } from '../crypto/sealed-field.ts'
@@ -33,7 +33,7 @@ export type GrantedDownload = FileFacts &
   }
 
 /**
- * The content of a grant, which the URL carries, so the server stores nothing readable for it. `until`:
+ * The content of a grant. It is in the URL, so that the server stores nothing readable about it. `until`:
  * milliseconds since 1970.
  */
 type PushGrant = Pick<FileOfPush, 'push'> & { until: number }
@@ -52,7 +52,7 @@ type SealedGrant = { grant: string; until: number }
 
 export type GrantedFile = StoredFile & SealedGrant
 
-/** The archive of all files of a push, or of as many as fit into one URL. `size` is that of the archive. */
+/** The archive of all files of a push, or of as many as fit into one URL. `size` is the archive's. */
 export type GrantedArchive = SealedGrant & { files: number; size: number }
 
 /** The files that a counted view has opened. */
@@ -109,8 +109,8 @@ export function createDownloads({ keyring, ...options }: DownloadsOptions) {
   }
 
   /**
-   * Opens all files first, so that a missing one refuses the archive, and one that is removed meanwhile stays
-   * readable.
+   * Opens all files first, so that a missing file refuses the archive at once, and a file that is removed
+   * later can still be read.
    */
   async function openArchive({ push, files }: ArchiveGrant): Promise<GrantedDownload> {
     const { createdAt } = await findPush(push)
@@ -147,7 +147,10 @@ function grantFor(file: StoredFile, { push, dataKey, viewedAt }: ViewedFiles): F
   return { push: Buffer.from(push.lookup).toString('hex'), file: id, key, filename, contentType, size, until }
 }
 
-/** Returns no archive for a single file. An archive's grant ends with the first grant of its files. */
+/**
+ * Returns the archive grants; none for a single file. An archive's grant ends with the first grant of its
+ * files.
+ */
 function archivesOf(grants: readonly FileGrant[]): ArchiveGrant[] {
   if (grants.length < 2) return []
   const names = safeFilenames(

@@ -16,7 +16,7 @@ import type { OpenedFile } from '../store/files-contract.ts'
 import type { StoredPush } from '../store/pushes-contract.ts'
 import type { Relieve } from './relief.ts'
 
-/** Byte positions; excludes `end`. */
+/** A range of bytes. `end` is exclusive. */
 export type Span = { start: number; end: number }
 
 /** An open file. On a disk it stays readable after its removal, until `close`. */
@@ -102,7 +102,8 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
   }
 
   /**
-   * Ignores an expiry by the last view, after which files stay for its grants; a deletion ends them at once.
+   * Throws if the push was deleted. An expiry by the last view does not count: its grants still give access
+   * to the files.
    */
   async function requireNotDeleted(lookup: string): Promise<StoredPush> {
     const push = await store.pushes.findPush(Buffer.from(lookup, 'hex'))
@@ -121,7 +122,7 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
 
 type OpenFileOfPush = FileOfPush & { opened: OpenedFile; damage: DamageError; look: () => Promise<void> }
 
-/** Names the file and its push, so that every damaged file is counted. */
+/** Reports damage by file and push, so that every damaged file is counted. */
 export function damageOfFile(
   { file, push }: { file: string; push: number },
   { bucket }: Pick<Store, 'bucket'>,

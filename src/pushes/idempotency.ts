@@ -32,7 +32,7 @@ const KEY = new RegExp(`^[\\x20-\\x7e]{${KEY_LENGTH.min},${KEY_LENGTH.max}}$`)
 /** The answer to an earlier request with the key. The push is in its state at creation. */
 export type FirstAnswer = KeptAnswer & { push: StoredPush }
 
-/** One request with a key, which no other request may use until `end`. */
+/** An attempt with an idempotency key. No other request may use the key until `end`. */
 export type KeyedAttempt = {
   /** The earlier answer; null at the first use of the key. */
   made: FirstAnswer | null
@@ -57,8 +57,8 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
   const running = new Map<string, Promise<void>>()
 
   /**
-   * Throws `malformed` for an invalid key, and `conflict` when its push has ended or another request is using
-   * it, unless it `waits` for the end of that one.
+   * Begins an attempt. Throws `malformed` for an invalid key, and `conflict` if its push has ended or another
+   * request is using it; with `waits` it waits for that request instead.
    */
   async function begin(presented: PresentedKey, { waits = false } = {}): Promise<KeyedAttempt> {
     for (;;) {
@@ -81,7 +81,7 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
     }
     const attempt = { made, seal, find: () => find(presented) }
     if (made !== null) return { ...attempt, end: () => undefined }
-    // Another request may have taken the key during the search.
+    // Another request may have occupied the key during the search.
     return running.has(name) ? null : { ...attempt, end: occupy(name) }
   }
 
@@ -137,8 +137,8 @@ export function requireSameFields(made: FirstAnswer, fingerprint: Buffer): void 
 }
 
 /**
- * Returns the scope of a key: the account or, without one, the address. Loopback is one scope, and so is an
- * IPv6 /64.
+ * Returns the scope of a key: the account, or the address if there is none. All of loopback is one scope, and
+ * so is an IPv6 /64.
  */
 export function keyScopeOf({ account, visit }: Viewer): string {
   return account === null ? `address ${networkOf(visit.ip) ?? 'loopback'}` : `account ${account.id}`

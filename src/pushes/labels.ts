@@ -27,7 +27,7 @@ export function placeOfPush({ id, lookup, ownerId }: PushKeys, keyring: Keyring)
   return { keyring, pushId: lookup, ownerId, pushName: nameOf({ id }) }
 }
 
-/** How a DamageError names a push. */
+/** Returns the name of a push for a DamageError. */
 export function nameOf({ id }: { id: number }): string {
   return `push ${id}`
 }
@@ -80,7 +80,7 @@ export function sealOwned(field: string, text: string, { keyring, ...push }: Lab
   return sealWithKeyring(Buffer.from(text), keyring, placeOf(field, push))
 }
 
-/** Throws as `openLabels` does. */
+/** Opens the push for its owner. Throws as `openLabels` does. */
 export function openOwned(
   field: string,
   sealed: Uint8Array,

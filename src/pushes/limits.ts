@@ -35,8 +35,8 @@ export function createShareOf({ keyring, limits, clientOf }: SharesOptions): Sha
 }
 
 /**
- * Misses of one address on one node. Loopback is limited too, because all viewers share it behind an
- * undeclared proxy.
+ * Lookups of missing short links by one address on one node. Loopback is limited too, because behind an
+ * undeclared proxy all viewers come from it.
  */
 const MISSES_A_MINUTE = 60
 
@@ -47,7 +47,7 @@ export type ShortTokens = ReturnType<typeof createShortTokens>
  * limit.
  */
 export function createShortTokens({ now, clientOf }: { now: Now; clientOf: ClientOf }) {
-  /** Misses by client, ordered by `until`, the end of the minute that began with the client's first miss. */
+  /** Misses by client, in the order of `until`, which is a minute after the client's first miss. */
   const misses = new Map<string, { count: number; until: number }>()
   const keyOf = ({ ip }: Visit) => clientOf(ip) ?? 'loopback'
 
@@ -60,7 +60,7 @@ export function createShortTokens({ now, clientOf }: { now: Now; clientOf: Clien
     return misses.get(keyOf(visit)) ?? { count: 0, until: time + MINUTE }
   }
 
-  /** Throws `too_many`, also for tokens that exist, because any other answer would show that they do. */
+  /** Throws `too_many`, even for tokens that exist: any other answer would reveal them. */
   function requireTries(urlToken: string, visit: Visit): void {
     if (!isShortUrlToken(urlToken)) return
     const { count, until } = missesOf(visit)
@@ -86,27 +86,27 @@ const OF_RECIPIENT = 30
 /** Mails from one address, which could otherwise use up all mails with many accounts. */
 const OF_ADDRESS = 200
 /**
- * Mails of all accounts younger than a day together, with --signups, because one address may create many. The
- * rest is reserved for older accounts.
+ * The limit for all accounts younger than a day together, if --signups is on, because one address may create
+ * many. The rest is reserved for older accounts.
  */
 const OF_NEW_ACCOUNTS = 400
 /**
- * Event mails of one account, fewer than its other mails: viewers who reopen a link must not stop its owner
- * from sending others.
+ * The limit for the event mails of one account. It is lower than for other mails, so that viewers who reopen
+ * a link cannot keep its owner from sending mail.
  */
 const OF_EVENTS = 50
 const OF_ALL_EVENTS = 500
 const OF_SERVER = 1_000
 /**
- * The last mails of the server are reserved for password resets, and half of these for accounts older than a
- * day.
+ * The limit for mails other than password resets, to which the rest is reserved. Half of the rest is for
+ * accounts older than a day.
  */
 const BESIDE_RESETS = 800
 const OF_NEW_RESETS = 100
 
 /**
- * Returns a function that counts against all budgets or none. `refusedBy`: the budget without room; null if
- * counted.
+ * Creates a function that counts against all budgets or none. `refusedBy`: the budget that is used up; null
+ * if it counted.
  */
 function createCount(budgets: SharedState['budgets']) {
   const refuse = (states: readonly BudgetState[]) =>
@@ -137,7 +137,7 @@ export function createMailLimit({ budgets, now, clientOf, hasSignUps }: MailLimi
 
   const count = createCount(budgets)
 
-  /** Takes the count back when the mails are not stored, unless that is unknown. */
+  /** Runs `keep`. Takes the count back if it fails, unless the outcome is unknown. */
   async function countWhile<T>(counts: readonly Budget[], keep: () => Promise<T>): Promise<T> {
     const { refusedBy, states } = await count(counts)
     if (refusedBy !== null) throw refusal(refusedBy)
@@ -156,8 +156,8 @@ export function createMailLimit({ budgets, now, clientOf, hasSignUps }: MailLimi
   }
 
   /**
-   * Counts the mails of an account, then stores them with `keep`. Throws `too_many_mails` when there is no
-   * room for all.
+   * Counts the mails of an account, then stores them with `keep`. Throws `too_many_mails` if not all of them
+   * fit.
    */
   function take<T>({ account, address, recipients }: Mails, keep: () => Promise<T>): Promise<T> {
     const mails = recipients.length
@@ -173,13 +173,13 @@ export function createMailLimit({ budgets, now, clientOf, hasSignUps }: MailLimi
     return countWhile(counts, keep)
   }
 
-  /** Counts a password reset of an account. Throws like `take`. */
+  /** Counts a mail for a password reset. Throws as `take` does. */
   const takeReset = <T>(account: Sender, keep: () => Promise<T>) => {
     const ofNewResets = budget('resets of new accounts', OF_NEW_RESETS)
     return countWhile([...ofNew(account, ofNewResets), ofServer(OF_SERVER)], keep)
   }
 
-  /** Resolves to whether an account may get one more event mail now, and counts it. */
+  /** Counts one event mail. Resolves to whether the account may still get it. */
   async function takeEvent(account: Sender): Promise<boolean> {
     const own = budget(`event mails of account ${account.id}`, OF_EVENTS)
     const all = budget('event mails', OF_ALL_EVENTS)

@@ -15,7 +15,9 @@ type Options = { keyring: Keyring; limit: MailLimit }
 type LinkToSend = { urlToken: string; account: Account; address: string; push: Pick<Push, 'showsSender'> }
 
 export function createLinkMails({ keyring, limit }: Options) {
-  /** Passes `store` one mail for each recipient, so that none sees the others. Throws `too_many_mails`. */
+  /**
+   * Passes one mail per recipient to `store`, so that no recipient sees the others. Throws `too_many_mails`.
+   */
   return <T>(
     { recipients, language }: LinkMail,
     { urlToken, account, address, push }: LinkToSend,

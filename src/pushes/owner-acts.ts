@@ -15,7 +15,7 @@ import type { LinkMails } from './link-mails.ts'
 import type { LabelledPush, LinkedPush } from './owner-lists.ts'
 import type { PushFinder } from './push-finder.ts'
 
-/** More than a page of a list holds. */
+/** More than one page of a list holds. */
 const MAX_SELECTED = 200
 
 type Options = {
@@ -31,8 +31,8 @@ type ReadMail = (push: StoredPush) => Promise<LinkMail>
 
 export function createOwnerActs({ store, keyring, finder, linkMails, now }: Options) {
   /**
-   * Throws `not_found`, `forbidden` for anyone but the owner, then what `read` throws, and `invalid` with
-   * every field whose new value is refused.
+   * Edits a push. Throws `not_found`; `forbidden` for anyone but the owner; whatever `read` throws; and
+   * `invalid` with every field whose new value is refused.
    */
   async function edit(urlToken: string, viewer: Viewer, read: ReadEdit): Promise<LabelledPush> {
     const { visit } = viewer
@@ -70,7 +70,8 @@ export function createOwnerActs({ store, keyring, finder, linkMails, now }: Opti
   }
 
   /**
-   * Expires several pushes in one step, and skips those of others. Resolves to the number that this ended.
+   * Expires several pushes in one step. Skips those of other accounts. Resolves to the number of pushes that
+   * it ended.
    */
   async function expireSelected(
     urlTokens: readonly string[],

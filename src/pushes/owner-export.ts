@@ -12,7 +12,7 @@ export type OpenLog = {
   readAll(): AsyncIterable<AuditEntry[]>
 }
 
-/** How long an export may block the event loop before it yields to other requests, in milliseconds. */
+/** How long an export may block the event loop before it lets other requests run, in milliseconds. */
 const SLICE_MS = 8
 
 export type ExportedPush = LabelledPush & { log: AuditEntry[] }
@@ -26,8 +26,8 @@ type Options = {
 
 export function createOwnerExport({ list, logOf }: Options) {
   /**
-   * Yields active pushes, then expired ones, each newest first. A push that expires meanwhile comes once, as
-   * it was when read. Skips damaged pushes.
+   * Yields active pushes, then expired ones, each newest first. Yields a push that expires meanwhile only
+   * once, as it was when read. Skips damaged pushes.
    */
   async function* readAllOf(account: Account): AsyncGenerator<ExportedPush> {
     const active = new Set<number>()

@@ -29,10 +29,13 @@ export type LinkedPush = { push: Push; urlToken: string }
 /** A push with its labels; `request` is that of `Labels`. */
 export type LabelledPush = LinkedPush & { name: string; note: string; request: string | null }
 
-/** The page of a list; `beforeId` lists only older pushes than that one. */
+/** The page of a list. `beforeId`: only pushes that are older than this one. */
 export type ListOptions = { expired: boolean; pageNumber: number; beforeId?: number | null }
 
-/** A page of a list. `damaged` counts pushes that cannot be shown; after a full page there may be another. */
+/**
+ * A page of a list. `damaged`: the number of pushes that cannot be shown. After a full page there may be
+ * another one.
+ */
 export type PageOfPushes<T> = { pushes: T[]; damaged: number; isFull: boolean }
 
 /** A push in the overview. `isUnseen`: arrived, ended or opened since its owner last looked. */
@@ -44,8 +47,8 @@ export type OverviewPush = LabelledPush & {
 }
 
 /**
- * Returns when an answer was read: on the pages, or by its link; 0 if the time is unknown. Null for one that
- * was not read. `lookedAt`: the first look on the pages.
+ * Returns when the owner first read an answer: on the pages (`lookedAt`), or by its link. 0 if the time is
+ * unknown; null if it was not read.
  */
 export function readTime({ lastViewedAt }: Push, lookedAt: number | null): number | null {
   return lookedAt ?? (lastViewedAt === 0 ? null : lastViewedAt)
@@ -181,7 +184,7 @@ function isPlain({ sort, query, kind, state }: OverviewOptions): boolean {
   return sort === 'newest' && kind === null && state === null && foldedWords(query).length === 0
 }
 
-/** Folded texts of a push; '' for missing ones. */
+/** The texts of a push, folded for a search; '' if missing. */
 export type FoldedTexts = { id: number; name: string; note: string }
 
 /** How many pushes are read at once. */

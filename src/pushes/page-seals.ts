@@ -16,7 +16,7 @@ type PageSealsOptions = { keyring: Keyring; usedNonces: SharedState['nonces']; n
 
 const NOBODY = 'nobody'
 const NONCE_LIFETIME = 12 * HOUR
-/** The most nonces kept in memory; each takes about 150 bytes. */
+/** The maximum number of nonces in memory, about 150 bytes each. */
 const MOST_PRESSED = 10_000
 const FORM_MARK = placeOf('pages', 'form mark')
 const SHOWN_TEXT = placeOf('grants', 'text')
@@ -66,8 +66,8 @@ export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) 
 
   return {
     /**
-     * Marks of the account that opened a form. They outlive the session, so that the server notices when that
-     * account has signed out or another one has signed in.
+     * Marks of the account that opened a form. They stay valid after its session, so that the server notices
+     * when that account has signed out or another one has signed in.
      */
     marks: {
       issue: (account: Account | null) => (account === null ? NOBODY : seal(String(account.id), FORM_MARK)),

@@ -14,11 +14,11 @@ import type { FoundPush, PushFinder } from './push-finder.ts'
 /** Why a push was not opened. */
 export type RetrievalRefusal =
   | (LinkedPush & { outcome: 'expired' })
-  /** The push after the try: the last allowed one expires or locks it. */
+  /** The push after the wrong try, which expires or locks it if it was the last allowed one. */
   | (LinkedPush & { outcome: 'wrong_passphrase' })
-  /** Too many wrong tries in a minute: no passphrase is checked for `lockedFor` milliseconds. */
+  /** Too many wrong tries within a minute: no passphrase is checked for `lockedFor` milliseconds. */
   | { outcome: 'passphrase_locked'; lockedFor: number }
-  /** Too many wrong tries in all: no passphrase is checked until the owner unlocks the push. */
+  /** Too many wrong tries in total: no passphrase is checked until the owner unlocks the push. */
   | (LinkedPush & { outcome: 'locked' })
 
 export type TryOutcome = { outcome: 'opened'; found: FoundPush; content: Content } | RetrievalRefusal
@@ -37,12 +37,12 @@ export type PassphraseTriesOptions = {
 export function createPassphraseTries(options: PassphraseTriesOptions) {
   const { store, finder, passphrases, maxWrongTries, now } = options
 
-  /** Opens a push. Counts a wrong passphrase before the next try is checked. */
+  /** Opens a push. Counts a wrong passphrase before it checks the next one. */
   async function openWithPassphrase(
     found: FoundPush,
     { passphrase, viewer }: PassphraseTry,
   ): Promise<TryOutcome> {
-    // No passphrase will be checked, so skip the queue.
+    // Skip the queue: no passphrase will be checked.
     if (found.sealed === null || findLimit(found, now()) !== null)
       return tryPassphrase(found, passphrase, viewer)
     return passphrases.inTurn(nameOf(found.push), viewer.visit.ip, async (hasWaited) => {
@@ -85,7 +85,7 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
   return { openWithPassphrase }
 }
 
-/** Returns why no passphrase is checked now; null when one may be tried. */
+/** Returns why no passphrase is checked now; null if one may be tried. */
 function findLimit({ push, urlToken }: LinkedPush, now: number): RetrievalRefusal | null {
   if (isLocked(push)) return { outcome: 'locked', push, urlToken }
   const lockedFor = passphraseLockedFor(push, now)

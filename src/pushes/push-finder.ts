@@ -21,14 +21,15 @@ export type FoundPush = ByLink & SealedPush
 type Options = { store: Pick<Store, 'pushes'>; keyring: Keyring; shortTokens: ShortTokens }
 
 /**
- * Every function throws `not_found` for a malformed token and for one without a push. With a visit, also
- * throws `too_many` after too many misses. Throws `overloaded` while a missing push may be sealed under a key
- * that this process lacks. A caller without a visit must tell only the owner whether the push exists.
+ * Finds pushes by the token in their link. Every function throws `not_found` for a malformed or unknown
+ * token. With a visit, it also throws `too_many` after too many misses. Throws `overloaded` if a push is not
+ * found but could be sealed under a key that this process lacks. A caller without a visit must reveal only to
+ * the owner whether the push exists.
  */
 export function createPushFinder({ store, keyring, shortTokens }: Options) {
   const { findPush, findSealedPush } = store.pushes
 
-  /** Returns the lookups under which the push of this link may be stored: one for each instance key. */
+  /** Returns the lookups under which the push of this link may be stored, one for each instance key. */
   function lookupsOf(urlToken: string): { instanceKey: InstanceKey; lookup: Buffer }[] {
     if (!isUrlToken(urlToken)) throw notFound()
     return keyring.keys.map((instanceKey) => ({
@@ -46,7 +47,10 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
     throw miss(urlToken, visit)
   }
 
-  /** Returns a push to its owner. Throws `forbidden` for anyone else, naming what only the owner may do. */
+  /**
+   * Returns a push to its owner. Throws `forbidden` for anyone else; the message says what only the owner may
+   * do.
+   */
   async function getOwn(urlToken: string, { account, visit }: Viewer, what: string) {
     const { push } = await getPush(urlToken, visit)
     if (account !== null && isOwner(push, account)) return { push, account }
@@ -75,8 +79,8 @@ export function createPushFinder({ store, keyring, shortTokens }: Options) {
   }
 
   /**
-   * Counts misses for searches that do not: rejects when a short token does not exist. Returns null for a
-   * token of full length.
+   * Counts misses for searches that do not count them. Rejects if a short token does not exist. Returns null
+   * for a token of full length.
    */
   function requireShort(urlToken: string, visit: Visit): Promise<unknown> | null {
     return isShortUrlToken(urlToken) ? getPush(urlToken, visit) : null

@@ -29,8 +29,8 @@ import { createRetrieve, type RetrieveDependencies } from './retrieval.ts'
 export type LogFacts = { entries: number; missing: ReturnType<typeof countMissing> }
 
 /**
- * A push as its owner sees it. `isUnseen` and `readAt` are those of an overview; `namesRecipient`: whether
- * the name was entered as that of the recipient.
+ * A push as its owner sees it. `isUnseen` and `readAt` are as in an overview; `namesRecipient`: whether the
+ * name was entered as that of the recipient.
  */
 export type PushDetails = LabelledPush & {
   isUnseen: boolean
@@ -112,7 +112,7 @@ export function createPushes(options: PushesOptions) {
     return { push: expired, urlToken }
   }
 
-  /** Lets its owner unlock a push after too many wrong passphrases. Throws `not_found` for anyone else. */
+  /** Lets the owner unlock a push after too many wrong passphrases. Throws `not_found` for anyone else. */
   async function unlock(urlToken: string, { account, visit }: Viewer): Promise<void> {
     const { id } = await getOwnPush(urlToken, account)
     if ((await store.pushes.unlockPush({ id, visit })) === null) throw notFound()
@@ -127,7 +127,7 @@ export function createPushes(options: PushesOptions) {
   type PageRequest = Pick<ListOptions, 'expired' | 'pageNumber'> & { before: string | null }
 
   /**
-   * Lists pushes. `before`, the token of one of them, lists only older ones. Throws `not_found` when the
+   * Lists pushes. If `before` is the token of a push, lists only older ones. Throws `not_found` if the
    * account does not own that push.
    */
   async function list(account: Account, { before, ...asked }: PageRequest) {

@@ -23,7 +23,10 @@ export type Retrieval =
   | { outcome: 'passphrase_required' }
   | RetrievalRefusal
 
-/** The content of a push. `archives` contain all files, if there are several and none is missing. */
+/**
+ * The content of a push. `archives` contain all files; there are none for a single file, or if a file is
+ * missing.
+ */
 type RetrievedContent = { payload: string; files: RetrievedFile[]; archives: GrantedArchive[] }
 
 /** A file of a retrieved push. `isThere` is false for a lost one. */
@@ -32,11 +35,14 @@ export type RetrievedFile = GrantedFile & { isThere: boolean }
 export type RetrieveOptions = {
   passphrase: string | null
   viewer: Viewer
-  /** Whether the request comes from the owner's pages: no view for the owner, a view for anyone else. */
+  /**
+   * Whether the request comes from the owner's pages. It is no view if the owner sends it, and a view if
+   * anyone else does.
+   */
   ownLook: boolean
   /** A nonce that the view spends: `retrieve` throws `conflict` if it was spent before. Pages send one. */
   nonce?: PageNonce
-  /** Is called with the size of the payload before a view is counted. What it throws refuses the view. */
+  /** Called with the size of the payload before a view is counted. If it throws, no view is counted. */
   makeRoom: (bytes: number) => void
 }
 
@@ -60,7 +66,7 @@ export function createRetrieve(options: RetrieveDependencies) {
     const lookBy = ownLook ? viewer.account : null
     const asking = { viewer, nonce, makeRoom, lookBy }
     if (passphrase !== null) return retrieveWith(passphrase, { urlToken, ...asking })
-    // Counts misses of short tokens.
+    // Count misses of short tokens.
     const isThere = finder.requireShort(urlToken, viewer.visit)
     if (isThere !== null) await isThere
     for (const { instanceKey, lookup } of finder.lookupsOf(urlToken)) {
@@ -93,7 +99,7 @@ export function createRetrieve(options: RetrieveDependencies) {
     const found = await finder.getSealedPush(urlToken, asking.viewer.visit)
     if (!found.push.passphraseRequired || found.sealed === null)
       return claim(found, openPush(found, null), asking)
-    // No view is counted yet, so an outage here is never in doubt.
+    // No view is counted yet, so an outage here leaves no doubt.
     const opening = await openWithPassphrase(found, { passphrase, viewer: asking.viewer }).catch(
       rethrowWithoutDoubt,
     )
@@ -118,13 +124,12 @@ export function createRetrieve(options: RetrieveDependencies) {
     const { payload } = content
     const granted = grantAll({ push, ...content, viewedAt: now() })
     const files = granted.files.map((file, at) => ({ ...file, isThere: there[at] === true }))
-    // An archive without a lost file would look complete.
+    // Offer no archive if a file is lost: it would look complete.
     return { outcome, push, urlToken, payload, files, archives: lost.length === 0 ? granted.archives : [] }
   }
 
   /**
-   * Checks that the files exist, before a view is counted. Throws DamageError when nothing of the push is
-   * left.
+   * Checks, before a view is counted, which files exist. Throws DamageError if nothing of the push is left.
    */
   async function findFiles(id: number, { payload, files }: Content): Promise<boolean[]> {
     const there = await Promise.all(files.map(store.files.has))

@@ -10,12 +10,12 @@ type Recipient = { to: string; language: Language }
 export type WaitingMails = {
   /** `sender`: the address of the sender's account; null to withhold it. */
   link_mail: Recipient & { urlToken: string; sender: string | null }
-  /** A one-time link. */
+  /** A mail with a one-time link. */
   account_mail: Recipient & { purpose: 'invite' | 'reset'; token: string }
 }
 
 type Kind = keyof WaitingMails
-/** `accountId`: the account whose limit counts the mail, and with which it is deleted. */
+/** `accountId`: the account that the mail counts against. It is deleted with that account. */
 type MailContext<K> = { field: K; accountId: number; keyring: Keyring }
 
 export function sealMail<K extends Kind>(mail: WaitingMails[K], place: MailContext<K>): string {

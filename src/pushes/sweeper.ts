@@ -4,7 +4,7 @@ import type { Trusted } from '../domain/clock.ts'
 import { DAY } from '../domain/time.ts'
 import type { SharedState, Store } from '../store/contract.ts'
 
-/** How long an anonymous push answers as expired before it is purged. */
+/** How long an ended anonymous push answers as expired before it is purged. */
 const ANONYMOUS_PURGE_AFTER = DAY
 
 export type Sweeper = ReturnType<typeof createSweeper>
@@ -18,16 +18,16 @@ export type SweeperOptions = {
   events: Pick<Store['events'], 'tellExpiring' | 'tellPausing' | 'removeOld'>
   /** Returns null while the clock is in doubt: then nothing is swept. */
   trusted: Trusted
-  /** How long an owner's expired push, or a closed request, is kept, in milliseconds. */
+  /** How long an expired push with an owner, or a closed request, is kept, in milliseconds. */
   purgeAfter: number
-  /** How long API tokens of an account without a password work without a sign-in; 0 for ever. */
+  /** How long the API tokens of an account without a password work without a sign-in; 0 for ever. */
   pauseTokensAfter: number
 }
 
 /** The end of the last sweep, and its counts. */
 export type LastSweep = SweepCounts & { at: number }
 
-/** The counts of a sweep, including what was done since the previous one. */
+/** The counts of a sweep, including what other jobs and requests did since the previous one. */
 export type SweepCounts = { expired: number; purged: number; files: number }
 
 const NOTHING: SweepCounts = { expired: 0, purged: 0, files: 0 }
@@ -80,8 +80,8 @@ export function createSweeper(options: SweeperOptions) {
   }
 
   /**
-   * Resolves to the time, maybe past, at which the next push or file is due; null when there is none or the
-   * clock is in doubt.
+   * Resolves to the time at which the next push or file is due, which may be past; null if there is none or
+   * the clock is in doubt.
    */
   async function findNextDue(): Promise<number | null> {
     if (trusted() === null) return null
@@ -125,12 +125,12 @@ export function createSweeper(options: SweeperOptions) {
     expireDue,
     stop,
     last: (): LastSweep | null => last,
-    /** The counts since the start. */
+    /** Returns the counts since the start. */
     totals: (): SweepCounts => ({ ...totals }),
   }
 }
 
-/** Returns the first failure if all are the same, such as that the database does not answer. */
+/** Returns the first failure if all are the same, as when the database does not answer. */
 function joined(failures: readonly unknown[]): unknown {
   const texts = new Set(failures.map(String))
   return texts.size === 1 ? failures[0] : new AggregateError(failures, [...texts].join('; '))

@@ -57,7 +57,7 @@ export type Upload = ReturnType<Uploads['begin']>
 export type Uploads = ReturnType<typeof createUploads>
 
 const ID_CHARACTERS = 26
-/** How many bytes arrive between checks of the free space. */
+/** How many bytes may arrive between two checks of the free space. */
 const SPACE_CHECK_BYTES = 16 * 1024 * 1024
 
 export type UploadsOptions = {
@@ -72,13 +72,15 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
 
   /**
    * Begins the upload of a request. `isFingerprinted` computes the SHA-256 of each file as it arrives, for
-   * `listPrints`. Limits and fingerprints apply to what arrives, even if it is stored encrypted.
+   * `listPrints`. Limits and fingerprints apply to the received bytes, even if the file is encrypted for
+   * storage.
    */
   function begin({ isFingerprinted = false, encrypt = null }: BeginOptions = {}) {
     const dataKey = newDataKey()
     let isKept = true
     let isEndToEnd: boolean | null = null
-    // Files in the order of their beginning. A small file may end before a larger one that began earlier.
+    // Files in the order in which they began. A small file may be complete before a larger one that began
+    // earlier.
     const begun: ReceivedFile[] = []
 
     /**
@@ -106,7 +108,7 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
         const { first, rest } = await lookInto(arriving.content)
         entry.isAge = beginsAsAge(first)
         if (isEndToEnd === true && !entry.isAge) throw notEncrypted()
-        // Its sender may still say that it is end-to-end: `settle` decides.
+        // The sender may still declare it end-to-end: `settle` decides.
         entry.isRaw = !entry.isKept || encrypt === null || (entry.isAge && isEndToEnd !== false)
         const passed = { ...arriving, content: rest }
         stored = entry.isRaw || encrypt === null ? passed : encrypt(passed, n)
@@ -129,14 +131,18 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
       await store.files.keepFile(id, sealStream(content, { id, key: deriveFileKey(dataKey, id) }), isEntered)
     }
 
-    /** Notes whether the files are end-to-end. Until then their contents decide what may be stored. */
+    /**
+     * Records whether the files are end-to-end. Before that, the content of each file decides how it is
+     * stored.
+     */
     function expect(said: boolean): void {
       isEndToEnd = said
     }
 
     /**
-     * Settles whether the files are end-to-end, once all have arrived: then each gets its number as its name.
-     * Throws `invalid` unless each is an age file. Encrypts age files that only might have been end-to-end.
+     * Sets whether the files are end-to-end, once all have arrived. If they are, names each by its number,
+     * and throws `invalid` unless each is an age file. If not, encrypts the age files that were stored as
+     * received.
      */
     async function settle(said: boolean): Promise<void> {
       isEndToEnd = said
@@ -214,7 +220,9 @@ export function createUploads({ store, limits, relieve }: UploadsOptions) {
   return { begin, countRunning: () => running }
 }
 
-/** Reads the first bytes, as many as the first line of an age file has. `rest` begins with them. */
+/**
+ * Reads as many bytes as the first line of an age file has. `rest` yields the whole content, including them.
+ */
 async function lookInto(content: AsyncIterable<Uint8Array>) {
   const pieces = content[Symbol.asyncIterator]()
   let first: Uint8Array = Buffer.alloc(0)

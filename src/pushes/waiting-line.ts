@@ -6,7 +6,7 @@ import { DomainError } from '../domain/errors.ts'
 /** Runs a task in turn. Throws `overloaded` when too many wait, in all or of the client of this address. */
 export type InLine = <T>(address: string, work: () => Promise<T>) => Promise<T>
 
-/** The longest queue, in all and of one client. Both are small, so that no task waits for long. */
+/** The longest queue, in total and per client. Both limits are small, so that no task waits for long. */
 const MAX_WAITING = 32
 const MAX_OF_CLIENT = 12
 
@@ -52,7 +52,7 @@ export function createWaitingLine({ atOnce, clientOf }: { atOnce: number; client
 }
 
 /**
- * Returns a function that queues tasks by name: those of one name run sequentially, and do not wait for
+ * Creates a function that queues tasks by name: tasks of one name run one after another, independently of
  * others.
  */
 export function createNamedLines(clientOf: ClientOf) {

@@ -29,7 +29,7 @@ export function brandColor(text: string): Parsed<string> {
   const found = findColorProblem(value)
   if (found === null) return { value }
   const { contrast, needed, better } = found
-  // Rounded down, so that an insufficient contrast is never shown as sufficient.
+  // Round down, so that an insufficient contrast is never shown as sufficient.
   const ratio = (Math.floor(contrast * 100) / 100).toFixed(2)
   return {
     problem: `must have a contrast of at least ${needed}:1 with the light pages; it has ${ratio}:1, and ${better} would do`,

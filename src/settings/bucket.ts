@@ -22,7 +22,7 @@ export function bucketProblemsIn(config: BucketConfig): string[] {
 const KEY_IS_MISSING =
   '--files-url needs --key-file: the key must be kept apart from the data folder and the bucket, and be backed up by itself'
 
-/** Like bucketProblemsIn, for a command that opens the bucket but needs no instance key. */
+/** Like bucketProblemsIn, but for commands that open the bucket without needing the instance key. */
 export function credentialProblemsIn(config: BucketPlaceConfig): string[] {
   const { filesUrl, s3AccessKeyId, s3SecretAccessKey } = config
   if (filesUrl === null) return []

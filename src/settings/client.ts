@@ -32,7 +32,7 @@ export const clientSettings = section(group, {
   ...caSettings,
 })
 
-/** Read from the environment only, because other users of the machine can see a command's arguments. */
+/** Read from the environment only, because other users of the machine can see the arguments of commands. */
 export const clientSecrets = section(group, {
   apiToken: {
     flag: 'token',

@@ -41,7 +41,10 @@ function hasPortOfOthers({ receiveListen, metricsListen, host, port, httpPort }:
   return others.some((other) => collides(receiveListen, other))
 }
 
-/** Whether only programs of this machine reach --receive-listen, and none of them is a declared proxy. */
+/**
+ * Whether only programs of this machine can connect to --receive-listen, and no loopback address is declared
+ * as a proxy.
+ */
 function hidesProxy({ receiveListen, trustedProxies }: Config): boolean {
   const { address } = splitAddress(receiveListen)
   const near = address.startsWith('127.') ? ['127.0.0.1', address] : address === '::1' ? [address] : []

@@ -46,8 +46,9 @@ const WITHOUT_EFFECT =
 const KNOWN = new Set(`${OPTIONS} ${WITHOUT_EFFECT}`.split(' '))
 
 /**
- * Refuses unknown options: one that is mistyped, or that only libpq honours (`sslcrl`, `channel_binding`),
- * must not seem to be in effect. Repeats no name, because what follows a `?` may be part of the password.
+ * Refuses unknown options, so that one that is mistyped, or that only libpq supports (`sslcrl`,
+ * `channel_binding`), does not seem to be in effect. Quotes no name, because the text after a `?` may be part
+ * of the password.
  */
 function problemOfNames(text: string): string | null {
   const names = [...new URLSearchParams(text.split('?').slice(1).join('?')).keys()].map((name) =>

@@ -58,7 +58,7 @@ export function readSettings<T extends SettingsTable>(table: T, sources: Sources
   const problems = results.flatMap((result) => result.problems ?? [])
   if (problems.length > 0) return { problems }
   const values: unknown = Object.fromEntries(results.map(({ key, entry }) => [key, entry?.value]))
-  // The values come from the table's own keys and parsers, which the type system cannot follow.
+  // Safe cast: the values come from the table's own keys and parsers, which the type system cannot follow.
   return { config: values as Values<T>, entries: results.flatMap(({ entry }) => entry ?? []) }
 }
 
@@ -164,8 +164,8 @@ function presentProblem(setting: Setting, { from, text, problem, isSecret }: Wro
 }
 
 /**
- * Shows numbers as they were typed (1MiB is easier to read than 1048576), and parsed objects as their setting
- * formats them.
+ * Shows numbers as they were typed (1MiB is easier to read than 1048576). Shows parsed objects as their
+ * setting formats them.
  */
 function presentValue(value: unknown, texts: readonly string[]): string {
   if (Array.isArray(value)) return value.join(', ') || 'none'

@@ -11,7 +11,7 @@ import { parseOrigin, parsePlace } from '../text/web-address.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Facts about the process and its operating system, passed in so that reading settings stays pure. */
+/** Facts about the process and its operating system. Passed in, so that reading settings stays pure. */
 export type OperatingSystem = {
   env: Environment
   platform: NodeJS.Platform
@@ -41,7 +41,7 @@ type Units = Readonly<Record<string, number>>
 /** A parser of a number with a unit. */
 type Amount = (text: string) => Parsed<number>
 
-/** Returns NaN for text that is not such an amount, so that every comparison fails. */
+/** Returns NaN for any other text, so that every comparison fails. */
 function amountOf(text: string, units: Units): number {
   const [, digits, unit = ''] = /^(\d{1,16}) ?([a-z]*)$/i.exec(text.trim()) ?? []
   const factor = Object.hasOwn(units, unit.toLowerCase()) ? units[unit.toLowerCase()] : undefined
@@ -201,7 +201,7 @@ export const profileName = shaped(
   'must be a short name of letters, digits, dots and dashes',
 )
 
-/** One word that is valid in a header. */
+/** Matches one word that is valid in a header. */
 const WORD = /^[!-~]{1,512}$/
 export const apiToken = shaped(WORD, 'must be one word, such as obx_…')
 export const accessKey = shaped(WORD, 'must be one word of letters, digits and signs')

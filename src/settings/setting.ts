@@ -22,29 +22,32 @@ export type Setting = {
   /** Placeholder for the value in the help. */
   placeholder: string
   parse: Parser<unknown>
-  /** The default as a person would type it; null for none. */
+  /** The default as it would be typed; null for none. */
   default: string | null | ((os: OperatingSystem) => string)
   /** Describes the default when it depends on the operating system or is null. */
   defaultWords?: string
   /** The default with --lan, as a person would type it. */
   lan?: string
-  /** The value of the flag when given without one. If absent, the flag requires a value. */
+  /** The value of a flag that is given without one. If absent, the flag requires a value. */
   bare?: string
-  /** A list: the flag may be repeated, the variable separates items by commas, `parse` reads one item. */
+  /**
+   * Whether the setting is a list: the flag may be repeated, the variable separates items by commas, and
+   * `parse` reads one item.
+   */
   list?: true
   /** `ONCEBOX_…_FILE` may name a file that contains the value. */
   file?: true
-  /** Never shown. */
+  /** Whether the value must never be shown. */
   secret?: true
   /** Formats a text that contains a secret for display, without the secret. */
   show?: (text: string) => string
-  /** It has no flag, because other users of the machine can see a command's arguments. */
+  /** Has no flag, because other users of the machine can see a command's arguments. */
   variableOnly?: true
   /** A command's own flag, which no variable sets. */
   flagOnly?: true
-  /** Its variable, where the flag does not tell it. */
+  /** Its variable, if the name does not follow from the flag. */
   variable?: string
-  /** A variable of other programs, read when nothing else gives a value. */
+  /** A variable of other programs, read if the setting has no value of its own. */
   fallback?: string
   help: string
 }

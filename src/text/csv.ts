@@ -4,14 +4,16 @@
 export const CSV_MARK = '\uFEFF'
 
 /**
- * Excel, LibreOffice and Google Sheets run a cell that begins with one of these, also in full-width form
- * (https://owasp.org/www-community/attacks/CSV_Injection). A spreadsheet that separates cells by semicolons
- * or tabs splits quoted text at those too, so what follows them also counts as a beginning.
+ * Matches the beginning of a cell that Excel, LibreOffice and Google Sheets would run as a formula, also in
+ * full-width form (https://owasp.org/www-community/attacks/CSV_Injection). A spreadsheet that separates cells
+ * by semicolons or tabs splits even quoted text there, so the same characters after one are matched too.
  */
 const BEGINNING = /^(?=[=+\-@\t\r\n\uFF0B\uFF0D\uFF1D\uFF20])/
 const AFTER_SEPARATOR = /([;\t\r\n]["' ]*)(?=[=+\-@\uFF0B\uFF0D\uFF1D\uFF20])/g
 
-/** Returns lines with line ends. An apostrophe before a formula makes spreadsheets read it as text. */
+/**
+ * Returns lines with line ends. Puts an apostrophe before a formula, so that spreadsheets read it as text.
+ */
 export function writeCsv(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${row.map(quote).join(',')}\r\n`).join('')
 }

@@ -18,7 +18,7 @@ const ASCII = /^\p{ASCII}*$/u
 /** Combining marks, and the half-width Katakana marks, which NFKD turns into combining ones. */
 const MARKS = /[\p{M}\uff9e\uff9f]+/gu
 
-/** Letters that Unicode does not decompose, as people type them on other keyboards. */
+/** Letters that Unicode does not decompose, with the plain letters that people type instead. */
 const PLAIN_LETTERS: Record<string, string> = {
   Æ: 'AE',
   Œ: 'OE',

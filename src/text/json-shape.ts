@@ -4,18 +4,21 @@
 // Uses regular expressions, which are machine code from the first body on. A loop over six megabytes would
 // block all other requests for 140 ms until it is compiled.
 
-/** `depth` counts nested objects and arrays; `members` the members and elements of all of them together. */
+/**
+ * `depth`: how deep objects and arrays are nested. `members`: the number of members and elements in all of
+ * them together.
+ */
 type JsonShape = { depth: number; members: number }
 
 const MARK = /["[\]{},]/g
 const CLOSERS = ']}'
 const BLANKS = /\s*/y
-/** Ends with the group, so that the engine stores no backtracking position for each character. */
+/** End with the group, so that the engine stores no backtracking position for each character. */
 const REST_OF_TEXT = /(?:[^"\\]|\\.)*/sy
 
 /**
- * Returns the limit that a JSON text exceeds, or null. Leaves malformed JSON to the parser, and texts too
- * short to have that many members: they parse quickly, however deep they are.
+ * Returns the limit that a JSON text exceeds, or null. Leaves malformed JSON to the parser. Does not check
+ * texts that are too short to exceed the limit on members: they parse quickly, however deep they are.
  */
 export function findExcess(json: string, most: JsonShape): keyof JsonShape | null {
   if (json.length <= most.members) return null

@@ -1,7 +1,7 @@
 // Tells names of a local network from public ones. An authority for local names cannot vouch for a site on
 // the internet.
 
-/** Loaded at first use, because a start would wait for it. */
+/** Loaded at first use, because it would delay the start. */
 let topLevel: ReadonlySet<string> | undefined
 
 /**
@@ -11,8 +11,8 @@ let topLevel: ReadonlySet<string> | undefined
 export const LOCAL_DOMAINS: readonly string[] = ['local', 'lan', 'internal', 'home.arpa']
 
 /**
- * Whether a name is a top-level domain of the public DNS, such as `box` and `dev`. Machines have such names
- * too, but an authority for one could vouch for every site below it.
+ * Whether a name is a top-level domain of the public DNS, such as `box` and `dev`. A machine may have such a
+ * name too, but an authority for it could vouch for every site below it.
  */
 export function isTopLevelDomain(name: string): boolean {
   const label = name.toLowerCase()
@@ -32,7 +32,7 @@ export function isOfLocalNetwork(name: string): boolean {
 }
 
 /**
- * Whether a host is this machine, so that nothing can intercept the connection: localhost and names below it
+ * Whether a host is this machine, so that nobody can intercept the connection: localhost and names below it
  * (RFC 6761, 6.3), 127.0.0.0/8 and ::1, also in the brackets of a URL.
  */
 export function isLoopback(host: string): boolean {

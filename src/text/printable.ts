@@ -6,7 +6,7 @@
  */
 export const UNPRINTABLE = /[^\P{Cc}\n\t]|(?![\u200c\u200d])\p{Cf}|[\p{Zl}\p{Zp}\p{Cs}]/gu
 
-/** A direction mark, which makes text display in another order than it copies. */
+/** Matches a direction mark, because of which a text is displayed in another order than it is copied. */
 export const DIRECTION_MARK = /[\u202a-\u202e\u2066-\u2069]/
 
 /**
@@ -20,7 +20,7 @@ export function printable(text: string): string {
   })
 }
 
-/** Like `printable`, on one line. */
+/** Like `printable`, but for a single line. */
 export function printableLine(text: string): string {
   return printable(text.replace(/[\n\t]/g, ' '))
 }

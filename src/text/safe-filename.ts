@@ -4,7 +4,7 @@
 /** The longest name that common file systems accept, in bytes of UTF-8. */
 const MAX_NAME_BYTES = 255
 const MAX_EXTENSION_BYTES = 32
-/** How many characters of a sender's name are read, from its end, because of the extension. */
+/** How many characters of a sender's name are used: the last ones, which include the extension. */
 const MAX_SENT_CHARACTERS = 500
 const UNNAMED = 'file'
 
@@ -20,7 +20,7 @@ const RESERVED =
   /^(con|prn|aux|nul|conin\$|conout\$|clock\$|com[\d¹²³]|lpt[\d¹²³])\s*(\.|$)|^(desktop\.ini|autorun\.inf)$/i
 /** Endings that Windows drops, and beginnings that hide a file or look like a flag. */
 const EDGES = /^[\s.\p{Pd}\u2212]+|(?<![\s.])[\s.]+$/gu
-/** On NTFS a colon separates the name of the file from the name of a stream. */
+/** Matches the colon, which on NTFS separates a file's name from the name of a stream. */
 const STREAM = /:/g
 const REFUSED_BY_WINDOWS = /[<>"|?*]/g
 
@@ -42,7 +42,7 @@ export function safeFilename(sent: string, { platform }: NamingOptions): string 
  */
 export function safeFilenames(sent: readonly string[], options: NamingOptions): string[] {
   const taken = new Set<string>()
-  // Remembers the last number of each name, so that a thousand files of one name take linear time.
+  // The last number used for each name, so that a thousand files of one name take linear time.
   const numbers = new Map<string, number>()
   return sent.map((name) => {
     const wanted = safeFilename(name, options)

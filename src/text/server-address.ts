@@ -6,7 +6,7 @@ const NEARBY_NAME = /^[^.:[\]]+$|\.(localhost|local|lan|internal|home|home\.arpa
 const NEARBY_ADDRESS =
   /^(127|10)\.|^192\.168\.|^169\.254\.|^172\.(1[6-9]|2\d|3[01])\.|^\[(::1|f[cd][\da-f]{2}:.*|fe[89ab][\da-f]:.*)\]$/i
 
-/** Adds a missing scheme: http for this machine and its local network, https for everything else. */
+/** Adds a missing scheme: http for this machine and its local network, otherwise https. */
 export function withScheme(address: string): string {
   const given = address.trim()
   if (!lacksScheme(given)) return given
@@ -15,7 +15,7 @@ export function withScheme(address: string): string {
   return `${NEARBY_NAME.test(host) || NEARBY_ADDRESS.test(host) ? 'http' : 'https'}://${bare}`
 }
 
-/** Whether an address has no scheme; false for a mistyped one, such as `http:/nas`. */
+/** Whether an address has no scheme. False for a mistyped one, such as `http:/nas`. */
 export function lacksScheme(address: string): boolean {
   return !SCHEME.test(address.trim()) && !/^https?:/i.test(address.trim())
 }

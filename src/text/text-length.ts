@@ -1,4 +1,4 @@
-// Checks the length of a text before anything else reads it, in constant time for texts far above the limit.
+// Checks the length of a text before other code reads it, in constant time for texts far above the limit.
 
 /** Whether a text has more characters. They are code points: an emoji is one. */
 export function hasMoreCharacters(text: string, limit: number): boolean {

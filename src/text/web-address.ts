@@ -10,9 +10,9 @@ export type UrlAuthority = Pick<
 >
 
 /**
- * Matches scheme, authority and the character that ends it, if any. No DNS name is longer than 253 characters
- * (RFC 1035, 2.3.4). Excludes control characters, because URL parsers drop tabs and line breaks, which would
- * move the end.
+ * Matches scheme, authority and the delimiter after it, if any. No DNS name is longer than 253 characters
+ * (RFC 1035, 2.3.4). Excludes control characters: URL parsers drop tabs and line breaks, so the authority
+ * would end elsewhere.
  */
 const START = /^https?:\/\/[^\p{Cc}/?#\\]{1,253}(?:[/?#\\]|$)/iu
 
@@ -21,8 +21,8 @@ export const WEB_ADDRESS_PATTERN =
   '^[Hh][Tt]{2}[Pp][Ss]?://[^\\x00-\\x20\\x7f-\\x9f/?#\\\\]{1,253}(?:[/?#\\\\][^\\x00-\\x1f\\x7f-\\x9f]*)?$'
 
 /**
- * Returns the authority of an absolute http or https URL; null for any other text. Ignores what follows the
- * authority: it cannot make a URL invalid (WHATWG URL, 4.4).
+ * Returns the authority of an absolute http or https URL; null for any other text. Ignores the rest of the
+ * URL, which cannot make it invalid (WHATWG URL, 4.4).
  */
 export function authorityOf(text: string): UrlAuthority | null {
   const start = START.exec(text)?.[0]
@@ -36,10 +36,7 @@ export function isWebAddress(text: string): boolean {
 
 // Origins of web pages: scheme, host and port, serialized as in RFC 6454, section 6.2.
 
-/**
- * Normalizes an origin to lower case without a default port, so that equal origins compare equal; null for
- * other text.
- */
+/** Normalizes an origin: lower case, no default port. Returns null for any other text. */
 export function parseOrigin(text: string): string | null {
   if (!/^[a-z][a-z\d+.-]*:\/\/[^/?#@\s,*]+$/i.test(text)) return null
   return /^https?:/i.test(text) ? (authorityOf(text)?.origin ?? null) : text.toLowerCase()
@@ -54,8 +51,8 @@ export function spellingsOf(origin: string): string[] {
   return mayNamePort ? [origin, `${origin}:${portOf(isTls)}`] : [origin]
 }
 
-// Hosts that the operator lists, such as those of webhooks, each with a port unless it is the default of its
-// scheme.
+// Hosts that the operator lists, such as those of webhooks. Each has a port unless it is the default one of
+// its scheme.
 
 /** A host on the web. `hostname` is as in URLs: in lower case, IPv6 in brackets. */
 export type WebPlace = { hostname: string; port: number; isTls: boolean }

@@ -7,7 +7,7 @@ const BINARY_UNITS: Record<string, readonly string[]> = { fr: ['Kio', 'Mio', 'Gi
 
 /** Returns a function that formats a number of bytes, with a non-breaking space before the unit. */
 export function createSayBytes(language: string): (size: number) => string {
-  // In English the short form is "7 byte", without a plural.
+  // Use the long form for single bytes: in English the short form is "7 byte", without a plural.
   const byteCount = new Intl.NumberFormat(language, { style: 'unit', unit: 'byte', unitDisplay: 'long' })
   const amounts = new Intl.NumberFormat(language, { maximumFractionDigits: 1 })
   const units = BINARY_UNITS[language] ?? ['KiB', 'MiB', 'GiB', 'TiB']

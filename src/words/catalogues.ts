@@ -44,13 +44,13 @@ import vi from './vi.json' with { type: 'file' }
 import zhHans from './zh-Hans.json' with { type: 'file' }
 import zhHant from './zh-Hant.json' with { type: 'file' }
 
-/** A text, or one for each plural of its parameter `n`. `{name}` stands for a parameter. */
+/** A text, or one text for each plural form of its parameter `n`. `{name}` stands for a parameter. */
 export type Text = string | ({ other: string } & Partial<Record<Intl.LDMLPluralRule, string>>)
 
 export type WordKey = keyof typeof en
 export type Catalogue = Record<WordKey, Text>
 
-/** The path of each file. TypeScript takes it for what the file contains. */
+/** The path of each file. TypeScript believes it to be the content of the file. */
 const PATHS: Record<Language, unknown> = {
   ...{ ar, ca, cs, cy, da, de, el, en, es, eu, fa, fi, fr, ga },
   ...{ he, hi, hu, id, is: is_, it, ja, ko, lv, nb, nl, pl, 'pt-BR': ptBR },

@@ -36,7 +36,7 @@ function createWords(language: Language) {
   const moments = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short' })
   const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
   const relatives = new Intl.RelativeTimeFormat(tag, { numeric: 'auto', style: 'short' })
-  // Written out: in Indonesian the short day is "6 h".
+  // Use the long form: in Indonesian the short form of days is "6 h".
   const relativeDays = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' })
   const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
   const zoned = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })

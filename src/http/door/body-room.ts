@@ -1,5 +1,5 @@
-// Limits the memory for bodies and large answers, in all and per client. Otherwise a few hundred connections
-// that send large bodies slowly, or do not read large answers, would exhaust the memory of the machine.
+// Limits the memory for bodies and large answers, in total and per client. Otherwise a few hundred clients
+// that send large bodies slowly, or do not read large answers, would exhaust the machine's memory.
 
 import { LOOPBACK } from '../../domain/client.ts'
 import { DomainError } from '../../domain/errors.ts'
@@ -10,7 +10,7 @@ const TOTAL_BYTES = 128 * MIB
 const CLIENT_BYTES = 64 * MIB
 /** Room that answers leave to bodies, because a client may take long to receive an answer. */
 const BODY_BYTES = 32 * MIB
-/** Bytes per request that are not counted, so that creating a push works while others fill the room. */
+/** Bytes per request that are not counted, so that a push can be created while others use up the limit. */
 export const FREE_BYTES = 16 * 1024
 
 export type BodyRoom = ReturnType<typeof createBodyRoom>
@@ -18,7 +18,7 @@ export type BodyRoom = ReturnType<typeof createBodyRoom>
 type BodyRoomOptions = {
   /** The largest body in bytes. */
   maxBytes: number
-  /** Returns the client that an address belongs to; null for one without a limit of its own. */
+  /** Returns the client that an address belongs to; null for an address without its own limit. */
   clientOf: (address: string) => string | null
 }
 
@@ -42,8 +42,8 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
   }
 
   /**
-   * Reserves room for received bytes of a body. In a full room the slowest body ends; throws `overloaded` if
-   * that is this one.
+   * Reserves memory for received bytes of a body. If the limit is reached, ends the slowest body; throws
+   * `overloaded` if that is this one.
    */
   function take(exchange: Exchange, bytes: number): void {
     reserve(exchange, bytes, { room: totalBytes, speed: speedOf(exchange, bytes) })
@@ -77,7 +77,7 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
     exchange.heldBytes = after
   }
 
-  /** Ends the body that arrives most slowly. Throws `overloaded` if none is slower than this speed. */
+  /** Ends the slowest body. Throws `overloaded` if none is slower than `speed`. */
   function endSlowerThan(speed: number, mayEnd = (_: Exchange) => true): void {
     let slowest = { speed, exchange: null as Exchange | null }
     for (const exchange of holders) {
@@ -134,7 +134,7 @@ function counted(bytes: number): number {
   return Math.max(0, bytes - FREE_BYTES)
 }
 
-/** Returns the bytes that a body holds per millisecond since its request began, with `more` bytes. */
+/** Returns how many bytes a body holds, with `more`, per millisecond since its request began. */
 function speedOf({ heldBytes, startedAt }: Exchange, more = 0): number {
   return (heldBytes + more) / (performance.now() - startedAt)
 }

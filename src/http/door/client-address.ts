@@ -9,7 +9,7 @@ export type Forwarded = {
   address: string
   /** Whether the socket is a trusted proxy's. */
   isTrusted: boolean
-  /** The scheme that the client used, according to a trusted proxy; null if none names one. */
+  /** The scheme that the client used, according to a trusted proxy; null if no trusted proxy names one. */
   scheme: 'http' | 'https' | null
   host: string | null
 }
@@ -42,7 +42,10 @@ export function createForwarding(
 ) {
   const networks = trustedProxies.filter((proxy) => proxy !== UNIX_PEER).map(parseNetwork)
   const isTrusted = (address: Address) => ipaddr.subnetMatch(address, { trusted: networks }, '') === 'trusted'
-  /** Undeclared proxies by kind of loopback address: a proxy that forwards to `localhost` may use either. */
+  /**
+   * The forwarding headers of undeclared proxies, by kind of loopback address. Kept per kind, because a proxy
+   * that forwards to `localhost` may use either address.
+   */
   const undeclared = new Map<string, string>()
   const readSocket = remember((peer: string) => {
     const address = parseAddress(peer)

@@ -9,8 +9,8 @@ import { isJsonPath } from './paths.ts'
 const MAX_ORIGIN_CHARACTERS = 300
 
 /**
- * Returns the Origin header in lower case; null without one. A longer one becomes `null`, the origin of no
- * site.
+ * Returns the Origin header in lower case; null without one. Replaces one that is too long by the text
+ * `null`, which is no site's origin.
  */
 export function originIn(headers: Headers): string | null {
   const origin = headers.get('origin')
@@ -50,7 +50,7 @@ const EXPOSED_HEADERS = [
 const ENDPOINTS = [API, PREVIOUS_API, FILES, ...Object.values(PREVIOUS_FAMILIES)].flatMap((table) =>
   Object.values<Endpoint>(table),
 )
-/** The methods of all endpoints. If a path lacks one of them, the page can read the router's 405. */
+/** The methods of all endpoints. For a path that lacks one of them, the page can read the router's 405. */
 const METHODS = new Set(['HEAD', ...ENDPOINTS.map(({ method }) => method)])
 
 const PREFLIGHT: AnswerHeaders = {

@@ -34,7 +34,7 @@ const STATUS: Record<ErrorCode, number> = {
   disk_full: 507,
 }
 
-/** Seconds after which a retry makes sense, unless the error says so itself. */
+/** Seconds until a retry makes sense, unless the error says otherwise. */
 const RETRY_AFTER: Record<OutageCode, number> = { overloaded: 1, files_unreachable: 5, disk_full: 30 }
 
 /** Refusals after which the rest of the body is not read, so the connection must end. */
@@ -61,7 +61,7 @@ export type PresentError = (cause: unknown, exchange: Exchange) => Response | Pr
 type PresentErrorOptions = {
   logFailure: LogFailure
   answerRefusal: AnswerRefusal
-  /** Called with the code of every refusal; `failure` for an unexpected error. */
+  /** Called with the code of every refusal, or with `failure` for an unexpected error. */
   onRefused?: (code: ErrorCode | 'failure') => void
 }
 
@@ -83,7 +83,7 @@ export function createPresentError(options: PresentErrorOptions): PresentError {
     const ofPassphrase = details.passphrase === undefined ? {} : { message, status: 'unauthorized' }
     onRefused?.(code)
     if (isJson) return answerJson(STATUS[code], { error: message, ...fields, ...ofPassphrase }, headers)
-    // A person can try again once there is room. The API tells a full disk apart, with 507.
+    // On pages a full disk is a 503: retry once there is room. The API reports it as 507.
     const status = isOutage(cause) ? 503 : STATUS[code]
     return answerRefusal(exchange, { status, code, headers, isInDoubt, host })
   }

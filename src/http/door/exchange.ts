@@ -4,7 +4,9 @@ import { type Visit, visitFrom } from '../../domain/audit.ts'
 import { DomainError } from '../../domain/errors.ts'
 
 export type Exchange = {
-  /** The request as it arrived, with its body: a clone whose body is read in part never ends. */
+  /**
+   * The original request with its body. Do not clone it: a clone whose body is only partly read never ends.
+   */
   request: Request
   /** The canonical path, for the routes. */
   path: string
@@ -32,8 +34,8 @@ export type Exchange = {
   /** Extends the idle timeout while a slow body keeps arriving. */
   stayOpen: () => void
   /**
-   * Reserves memory for an answer with a text of this size. Throws `overloaded` if there is none, and
-   * `malformed` if the connection has ended.
+   * Reserves memory for an answer of this size. Throws `overloaded` if there is none, and `malformed` if the
+   * connection was closed.
    */
   makeRoom: (bytes: number) => void
   /** Bytes reserved in memory for the body and the answer. */
@@ -53,7 +55,7 @@ export function visitOf({ request, clientAddress }: Exchange): Visit {
 }
 
 /**
- * Throws `malformed` if the connection has ended, because nobody would get the answer. Bun closes a
+ * Throws `malformed` if the connection was closed, because nobody would receive the answer. Bun closes a
  * connection on which a second request arrives before the first is answered (pipelining).
  */
 export function requireOpen({ request }: Exchange): void {

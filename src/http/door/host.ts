@@ -10,12 +10,12 @@ import { isForwarded } from './client-address.ts'
 import type { Exchange } from './exchange.ts'
 import { isUnixHost } from './unix-socket.ts'
 
-/** How a request was addressed: by its Host header, or as a trusted proxy forwarded it. */
+/** The address that a request names: in its Host header, or as forwarded by a trusted proxy. */
 export type RequestAddress = { scheme: 'http' | 'https' | null; host: string | null }
 
 export type HostRules = ReturnType<typeof createHostRules>
 
-/** Rules that know one URL, that of --receive-url: no loopback, local or other name. */
+/** Makes rules that accept only the host of --receive-url, and no loopback or local name. */
 export function createStrictHostRules(url: string): HostRules {
   const { protocol, hostname, origin, pathname } = new URL(url)
   const basePath = pathname.replace(/(?<!\/)\/+$/, '')
@@ -51,8 +51,8 @@ export function createHostRules({ baseUrl, host: chosen, addresses }: HostRulesO
   function check(host: string | null, from: Asker): void {
     const name = host === null ? null : nameOf(host)
     if (name !== null && (ownNames.has(name) || isLoopbackName(name))) return
-    // Only programs of this machine reach a loopback listener, so any other name was made to resolve to it
-    // (DNS rebinding).
+    // Only programs of this machine can reach a loopback listener. If they use another name, a site made it
+    // resolve to this address (DNS rebinding).
     const isReached = !listensOnLoopback || from.isFromProxy
     if (name === null || !isReached || !isLocalName(name))
       throw refuseHost(host, { ...from, basePath, listensOnLoopback })
@@ -137,7 +137,7 @@ const ANY_HOST_PATHS: ReadonlySet<string> = new Set([
 const ASSETS = FILES.asset.href({ name: '' })
 
 /**
- * Whether a path is answered for any Host: monitoring asks by any address, and the page that refuses a name
+ * Whether a path is answered for any Host. Monitoring uses any address, and the page that refuses a host
  * needs its style sheet and icons. None of these answers holds a secret.
  */
 export function answersAnyHost(path: string): boolean {
@@ -150,7 +150,7 @@ export type Asker = Pick<Exchange, 'isFromProxy'> &
 
 type RefusedAsker = Asker & { basePath: string; listensOnLoopback: boolean }
 
-/** Makes the refusal of a host. Repeats what the client sent only if it is a plain name, address and port. */
+/** Makes the refusal of a host. Quotes the client's value only if it is a plain name, address and port. */
 function refuseHost(host: string | null, asker: RefusedAsker): DomainError {
   const origin = host === null || nameOf(host) === null ? null : URL.parse(`${schemeOf(asker)}://${host}`)
   if (origin === null) return new DomainError('unknown_host', REFUSAL)

@@ -10,7 +10,7 @@ import type { Handle } from './server.ts'
 import type { Shed } from './shed.ts'
 import { isUnixHost, openToGroup, removeSocket, socketPath } from './unix-socket.ts'
 
-/** No limit on the socket: every route limits the body that it reads. */
+/** No limit on the socket, because every route limits the body that it reads. */
 const ANY_BODY_SIZE = Number.MAX_SAFE_INTEGER
 /** Attempts to find a port that is free on every address. */
 const FREE_PORT_TRIES = 20
@@ -50,7 +50,7 @@ export async function bindingsOf(host: string, lookUp: Network['lookUp']): Promi
   const found = await lookUp(host).catch((cause) => {
     throw unknownName(host, cause)
   })
-  // A link-local address needs the name of its interface, which the resolver does not give.
+  // Skip link-local addresses: they need the name of their interface, which the resolver does not return.
   const addresses = [...new Set(found)].filter((address) => !/^fe80:/i.test(address))
   if (addresses.length === 0) throw unknownName(host, undefined)
   return addresses.map((address) => ({ address }))
@@ -121,7 +121,7 @@ function bindOnce(options: ListenOptions): ListeningSocket[] {
       bound.push(bind(options, address, bound[0]?.socket.port ?? options.port))
     } catch (cause) {
       if (mayBeMissing && isMissing(address, cause, options.listAddresses)) continue
-      // No request is lost: accepting one takes a turn of the event loop, and none has passed.
+      // This loses no request: accepting one takes a turn of the event loop, and none has passed.
       for (const { socket } of bound) void socket.stop(true)
       throw Object.assign(new Error(`cannot listen on ${address}`, { cause }), {
         code: codeOf(cause),
@@ -198,13 +198,13 @@ function serve(options: ListenOptions, { hostname, port, tls, gate }: ServeAt): 
   })
 }
 
-/** Makes what a socket calls for each request. Every answer leaves by the gate. */
+/** Makes the function that a socket calls for each request. Every answer passes through the gate. */
 function createFetch(
   { handle, shed, maxRequests = Number.POSITIVE_INFINITY }: ListenOptions,
   { isUnix, gate }: Pick<ServeAt, 'gate'> & { isUnix: boolean },
 ) {
   return (request: Request, socket: Bun.Server<undefined>): Response | Promise<Response> => {
-    // Bun's own idle timeout would end a connection that sends less than 16 KiB/s.
+    // Turn Bun's idle timeout off, because it would end a connection that sends less than 16 KiB/s.
     const stayOpen = () => socket.timeout(request, IDLE_SECONDS)
     if (socket.pendingRequests > maxRequests) return gate.pass(refuseCrowd())
     const refusal = shed(request)

@@ -15,7 +15,7 @@ export type Socket = {
  */
 const HOLD_TURNS = 10
 const HOLD_TURN_MS = 10
-/** One turn of the event loop, which accepts the connections that wait at the old socket. */
+/** The time for one turn of the event loop, which accepts the connections that wait at the old socket. */
 const ACCEPT_MS = 1
 const GRACE_MS = 10_000
 /** A stop resets connections with half a request, which Bun waits for, once no request ran for this long. */
@@ -31,7 +31,7 @@ function createGate(isLeaving: () => boolean) {
   let closed: Promise<void> | null = null
 
   /**
-   * Holds a ready answer back until the socket is closed, if it is closing. The answer then ends its
+   * Holds a finished answer back until the socket is closed, if it is closing. The answer then closes its
    * connection.
    */
   function pass(response: Response): Response | Promise<Response> {
@@ -80,7 +80,7 @@ export function createListeningSocket<Certificate>(options: SocketOptions<Certif
   }
 
   /**
-   * Resolves when every new connection gets the new certificate. Throws if it cannot be served, and keeps the
+   * Resolves when every new connection gets the new certificate. If it cannot be served, throws and keeps the
    * old one.
    */
   async function renew(certificate: Certificate): Promise<void> {

@@ -30,7 +30,7 @@ export function createRefusalOfSite({ isOwnOrigin, isListed }: OtherSitesOptions
 }
 
 /**
- * Whether the origin is a web page's, or that of a document without one. Browser extensions have other
+ * Whether the origin is a web page's, or the `null` of a document without one. Browser extensions have other
  * schemes and are allowed.
  */
 function isOfWeb(origin: string): boolean {
@@ -38,8 +38,8 @@ function isOfWeb(origin: string): boolean {
 }
 
 /**
- * Whether the browser itself sends the request: the operating system shares something with the installed app.
- * Such a POST has `Origin: null`, and no page can make a browser send `Sec-Fetch-Site: none`.
+ * Whether the browser itself sends the request because the operating system shares something with the
+ * installed app. Such a POST has `Origin: null`, and no page can make a browser send `Sec-Fetch-Site: none`.
  */
 function isSharedByBrowser({ path, request: { headers } }: Exchange): boolean {
   return (

@@ -18,7 +18,9 @@ export function pathOf(url: string): string {
 const LOCALE = '[a-z]{2}(?:-[A-Za-z]{2,4})?'
 /** Paths with a language prefix, in requests and in the route table. `/up` is not a language. */
 const TRANSLATED = new RegExp(`^(?!${FILES.up.path}(?:/|$))/(?::locale|${LOCALE})(?:/.*)?$`)
-/** The router's prefix for such paths, so that `/:locale/…` matches no other path with as many segments. */
+/**
+ * The router's prefix for translated paths, so that `/:locale/…` matches no other path with as many segments.
+ */
 const TRANSLATED_PREFIX = '/.locale'
 
 const FAMILIES = Object.keys(PREVIOUS_FAMILIES).join('|')
@@ -71,13 +73,13 @@ export function canonicalPath(path: string, basePath: string): string {
     canonical = canonical.slice(basePath.length) || '/'
   }
   if (canonical.length > 1 && canonical.endsWith('/')) canonical = canonical.slice(0, -1)
-  // A client that asks for the router's own prefixes gets 404.
+  // Answer 404 if a client requests one of the router's internal prefixes.
   if (canonical.startsWith(PREVIOUS_API_PREFIX)) return PREVIOUS_API_PREFIX
   if (canonical.startsWith(TRANSLATED_PREFIX)) return TRANSLATED_PREFIX
   return isEndpointWithSuffix(canonical) ? canonical.slice(0, -'.json'.length) : routedPath(canonical)
 }
 
-/** Whether an endpoint is asked for with an optional `.json`. The reference has `.json` in its own name. */
+/** Whether an endpoint is requested with an optional `.json`. The reference has `.json` in its own name. */
 function isEndpointWithSuffix(path: string): boolean {
   if (!path.endsWith('.json') || path === API.reference.path) return false
   return ENDPOINT_PREFIXES.some((start) => path.startsWith(start))
@@ -96,7 +98,7 @@ export function isDecodable(path: string): boolean {
   }
 }
 
-/** Returns the index where the path begins in a URL, with or without a host; -1 if it has none. */
+/** Returns the index at which the path begins in a URL, with or without a host; -1 if it has no path. */
 export function startOfPath(url: string): number {
   return url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
 }

@@ -1,5 +1,5 @@
-// Plain http beside TLS: redirects pages to https, and answers only what a device needs that does not trust
-// this server yet.
+// Plain HTTP beside TLS: redirects pages to https, and serves only what a device needs before it trusts this
+// server.
 
 import { DomainError } from '../../domain/errors.ts'
 import { answerSeeOther } from '../answers.ts'
@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts'
 import { isJsonPath, startOfPath } from './paths.ts'
 import type { AnswerRoute } from './router.ts'
 
-/** The paths of the trust page and the health checks. A path that ends in / stands for all below it. */
+/** The paths of the trust page and the health checks. A path that ends in / includes all paths below it. */
 const OPEN_PATHS: readonly string[] = [
   PAGES.trust.path,
   FILES.authority.href({ name: '' }),
@@ -21,7 +21,7 @@ const OPEN_PATHS: readonly string[] = [
 
 type PlainHttpOptions = {
   answerRoute: AnswerRoute
-  /** The host of --base-url; null without it, and redirects keep the host that the client asked for. */
+  /** The host of --base-url. If null, redirects keep the host that the client used. */
   baseUrl: string | null
   /** The port of https, once it is known. */
   httpsPort: () => number
@@ -42,7 +42,8 @@ export function createAnswerPlain({ answerRoute, baseUrl, httpsPort }: PlainHttp
       return answerRoute(exchange)
     }
     exchange.route = 'http'
-    // The API never redirects, because others on the network can read what the client has already sent.
+    // Never redirect the API, so that a client with a wrong URL fails at once: others on the network can
+    // already read what it has sent.
     if (isJsonPath(path)) {
       throw new DomainError('forbidden', `Nothing is handed over in the clear: use ${secureBase(exchange)}`)
     }

@@ -11,18 +11,20 @@ export type RateLimit = { requests: number; seconds: number }
 /** 100 requests a second on average: far more than people and their scripts send. */
 export const DEFAULT_RATE_LIMIT: RateLimit = { requests: 1000, seconds: 10 }
 
-/** Throws `too_many` with the seconds to wait. Returns null when there is nothing to wait for. */
+/**
+ * Counts a request. Throws `too_many` with the seconds to wait. Returns null if there is nothing to wait for.
+ */
 export type LimitRate = (address: string) => Promise<void> | null
 
 /**
- * Limits the refusals of requests that other sites make a browser send. Includes loopback: the browser may
- * run beside the server.
+ * Limits the refusals of cross-site requests. Includes loopback, because the browser may run on the server's
+ * machine.
  */
 export function createLimitOtherSites(limit: RateLimit, clientOf: ClientOf): LimitRate {
   return createLimitRate(limit, countingLoopback(clientOf))
 }
 
-/** Limits per node: nodes do not share counts. */
+/** Creates a limit per node: nodes do not share counts. */
 export function createLimitRate({ requests, seconds }: RateLimit, clientOf: ClientOf): LimitRate {
   const limiter = new RateLimiterMemory({ points: requests, duration: seconds })
   const consume = async (key: string): Promise<void> => {

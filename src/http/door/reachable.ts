@@ -1,4 +1,4 @@
-// The URLs of a listening server: for this machine, and those under which other machines reach it.
+// The URLs of a listening server: one for this machine, and those by which other machines reach it.
 
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -6,13 +6,15 @@ import type { Address } from '../../domain/client.ts'
 import { type Listener, LOOPBACK_4, LOOPBACK_6, type Network } from './listener.ts'
 import { isUnixHost } from './unix-socket.ts'
 
-/** The first one is nearly always right; more than a few would confuse people. */
+/**
+ * How many addresses to offer. The first one is nearly always right; more than a few would confuse people.
+ */
 const MAX_OFFERED = 3
 /** Ranges that other machines cannot reach, or only with the name of an interface. */
 const UNREACHABLE = new Set(['loopback', 'linkLocal', 'unspecified', 'multicast', 'broadcast'])
 
 export type ServerUrls = {
-  /** The URL for other machines; if the server listens on loopback only, for this one. */
+  /** The URL for other machines; that for this one if the server listens on loopback only. */
   url: string
   /** The URL for this machine. Names an address of this process: another program may listen on others. */
   hereUrl: string
@@ -50,7 +52,7 @@ export function listOrNone(listAddresses: Network['listAddresses']): readonly st
 }
 
 /**
- * Lists addresses under which other machines reach the server, the likeliest first. `held`: the addresses
+ * Lists the addresses by which other machines reach the server, the likeliest first. `held`: the addresses
  * that it listens on; `own`: all addresses of the machine.
  */
 export function listReachable({ held, own }: { held: readonly string[]; own: readonly string[] }): string[] {

@@ -21,8 +21,8 @@ export type Handlers = {
 export type Route = Handlers & { url: Endpoint }
 
 /**
- * One controller per URL of a map. A URL without one, or whose controller does not enforce its guard, does
- * not compile. Null leaves the URL out on this server.
+ * One controller for each URL of a map. Does not compile if a URL has no controller, or one that does not
+ * enforce its guard. Null leaves a URL out on this server.
  */
 type Controllers<Urls> = { [Name in keyof Urls]: ((url: Urls[Name]) => Handlers) | null }
 
@@ -45,7 +45,9 @@ export function routesOf<Urls extends Record<keyof Urls, Endpoint>>(
 
 type RouterOptions = {
   routes: readonly Route[]
-  /** The only URLs that exist here. All else is 404, wrong methods too. Without it, all routes exist. */
+  /**
+   * The only URLs of this router; all others answer 404, even for wrong methods. If absent, all routes exist.
+   */
   only?: readonly Endpoint[] | undefined
   presentError: PresentError
 }
@@ -77,7 +79,8 @@ export function createRouter({ routes, only, presentError }: RouterOptions): Ans
     const handler = ({ request, params }: { request: Request; params?: Record<string, string> }) => {
       const exchange = exchangeOf(request)
       const route = methods.get(request.method)
-      // Hidden routes stay in the table, or a known pattern would match their paths: /f/new is no older link.
+      // Keep hidden routes in the table. Otherwise a pattern would match their paths: /f/new is not an older
+      // link.
       if (known !== undefined && !(route && known.has(routeKey(route.url)))) throw notFound()
       exchange.route = path
       if (route === undefined) throw wrongMethod(methods)
@@ -103,7 +106,7 @@ export function createRouter({ routes, only, presentError }: RouterOptions): Ans
 function routedRequest({ request, path, isHead }: Exchange): Request {
   const { url, method } = request
   if (!isHead && url.startsWith('http:') && pathOf(url) === path) return request
-  // The router looks at the path alone. The client's Host may be one that no URL can contain.
+  // Build a URL from the path alone, because the client's Host may not be valid in a URL.
   return new Request(`http://localhost${path}`, { method: isHead ? 'GET' : method })
 }
 

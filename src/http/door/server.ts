@@ -87,7 +87,10 @@ export function createFrontDoor(options: FrontDoorOptions): Handle {
     return limited === null ? answerByRoute(exchange) : limited.then(() => answerByRoute(exchange))
   }
 
-  /** Counts against a separate limit, so that other sites cannot use up that of the person at the browser. */
+  /**
+   * Counts against a separate limit, so that other sites cannot use up the limit of the person at the
+   * browser.
+   */
   async function refuse(refusal: DomainError, { path, clientAddress }: Exchange): Promise<never> {
     if (!isExempt(path)) await limitOtherSites(clientAddress)
     throw refusal

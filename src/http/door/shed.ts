@@ -16,7 +16,7 @@ export type ShedOptions = {
   /** Commits changes that have waited for long. */
   commitOverdue: () => void
   /**
-   * Called at most once a second with the number of refused requests. Logging each one would add to the load.
+   * Called at most once a second, with the number of refused requests. Logging each would add to the load.
    */
   onShed: (requests: number) => void
   cors: Cors

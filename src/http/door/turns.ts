@@ -1,8 +1,8 @@
-// Batches requests that arrived in one turn of the event loop: they continue in a row after all of them were
-// read, so that what they share stays in the processor's caches.
+// Batches requests that arrive in one turn of the event loop: reads all, then continues them one after
+// another, so that the code and data that they share stay in the processor's caches.
 
 /**
- * The largest batch of pages. In a larger one the first request would wait too long; the others continue in
+ * The largest batch of page requests. In a larger one the first would wait too long; the rest continues in
  * the next turn.
  */
 const MOST = 64

@@ -7,8 +7,8 @@ import { codeOf } from '../../domain/system-errors.ts'
 
 const PREFIX = 'unix:'
 /**
- * Lets the server's group connect, to which the proxy belongs. The umask of the process would allow only its
- * user.
+ * Lets the server's group connect, which includes the proxy. The umask of the process would allow only the
+ * server's user.
  */
 const MODE = 0o660
 

@@ -8,7 +8,7 @@ import { createTurns } from '../door/turns.ts'
 export type BodyLimits = {
   /** Maximum size of a body that is held in memory. */
   maxBytes: number
-  /** The setting behind `maxBytes`; null if there is none. */
+  /** The setting that determines `maxBytes`; null if there is none. */
   limit: SizeLimit | null
   /** Maximum size of a body with files. */
   maxStreamBytes: number
@@ -27,14 +27,11 @@ const KIB = 1024
 const TIMEOUT_MS = 60_000
 const MIN_BYTES_PER_SECOND = 4096
 /**
- * Resolves in the next turn of the event loop. Shared, so that the bodies of one turn continue in a row: all
- * of them, because a queue here would hide from load shedding how much waits.
+ * Resolves in the next turn of the event loop. Shared, so that all bodies of one turn continue one after
+ * another. There is no queue, which would hide the number of waiting requests from load shedding.
  */
 const nextTurn = createTurns(Number.POSITIVE_INFINITY)
-/**
- * Smaller chunks are read at most one per turn of the event loop, because Bun joins those that arrive
- * meanwhile.
- */
+/** Read at most one smaller chunk per turn of the event loop, because Bun joins those that arrive between. */
 const SMALL_CHUNK = 4 * KIB
 
 type Sizes = { maxPayloadBytes: number; maxFiles: number; maxFileBytes: number }
@@ -55,9 +52,9 @@ export function bodyLimitsOf(sizes: Sizes, { take, turn }: Pick<BodyRoom, 'take'
 }
 
 /**
- * Reads a body into memory. Throws `too_large` as soon as the limit is exceeded, `too_slow` after the
- * deadline, `overloaded` if there is no memory, and `malformed` if the connection has ended. With
- * `isCheckedLater` a small body is returned at once: the step that acts on it calls `requireOpen`.
+ * Reads a body into memory. Throws `too_large` as soon as it exceeds the limit, `too_slow` after the
+ * deadline, `overloaded` if there is no memory, and `malformed` if the connection was closed. With
+ * `isCheckedLater` returns a small body at once: the step that uses it must call `requireOpen`.
  */
 export function readBody(
   exchange: Exchange,

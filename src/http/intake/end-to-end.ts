@@ -1,4 +1,5 @@
-// Reads whether a push or an answer is end-to-end, and refuses what age cannot open or the instance forbids.
+// Reads whether a push or an answer is end-to-end. Refuses content that is not age's, and what the settings
+// forbid.
 
 import { isArmouredAge } from '../../domain/age-armour.ts'
 import type { EndToEndRule, NewPush, PushLimits } from '../../domain/new-push.ts'
@@ -45,8 +46,8 @@ function isEndToEnd(rule: EndToEndRule): BodyMember<boolean> {
 }
 
 /**
- * Returns whether a file that arrives now belongs to an end-to-end push, by a member that was sent before it;
- * null if none was.
+ * Returns whether the next file belongs to an end-to-end push, according to a member that was sent before it;
+ * null if that member is missing.
  */
 export function createEndToEndNote(limits: Pick<PushLimits, 'endToEnd'>) {
   const table = createEndToEndTable(limits)
@@ -54,7 +55,7 @@ export function createEndToEndNote(limits: Pick<PushLimits, 'endToEnd'>) {
     name.endsWith('[end_to_end]') ? createFields(table, { end_to_end: value }).read('end_to_end') : null
 }
 
-/** Reads the members, and notes the problems of an end-to-end push that age cannot open. */
+/** Reads the members. Notes a problem if an end-to-end push is not encrypted with age. */
 export function readEndToEnd(
   fields: Fields<EndToEndValues & { payload: string; kind: string }>,
   { kind, payload, limits }: { kind: PushKind; payload: string; limits: Pick<PushLimits, 'endToEnd'> },

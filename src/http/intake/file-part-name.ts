@@ -1,14 +1,14 @@
 // Reads the file name of a multipart part in each notation that clients use (RFC 7578, 4.2).
 
 /**
- * Prefers `filename*` to `filename` (RFC 6266, 4.3). `given`: the value that the parser found; `disposition`:
+ * Prefers `filename*` to `filename` (RFC 6266, 4.3). `given`: the name that the parser found; `disposition`:
  * the whole header, one character per byte.
  */
 export function readFilename(given: string, disposition: string): string {
   return extendedFilename(disposition) ?? decodeFilename(given)
 }
 
-/** A parameter, whose value may be quoted. A `;` within quotes does not start another one. */
+/** Matches a parameter, whose value may be quoted. A `;` within quotes does not begin another one. */
 const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^;]*))/g
 
 function extendedFilename(disposition: string): string | null {
@@ -45,7 +45,7 @@ function decodeFilename(name: string): string {
 
 const WORD = /=\?([^?]+)\?([bq])\?([^?]*)\?=/gi
 
-/** Decodes MIME encoded words (RFC 2047). Leaves other text as it is, and words in an unknown charset. */
+/** Decodes MIME encoded words (RFC 2047). Leaves other text, and words in an unknown charset, unchanged. */
 function decodeEncodedWords(text: string): string {
   const joined = text.replace(/\?=\s+=\?/g, '?==?')
   return joined.replace(WORD, (word, charset: string, encoding: string, content: string) => {

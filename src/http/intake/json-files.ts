@@ -25,7 +25,7 @@ const jsonFile = (maxBytes: number) =>
     { description: 'A file, within the size of a JSON body. Larger ones go as multipart/form-data.' },
   )
 
-/** Reads the well-formed entries. Notes one problem for all others together. */
+/** Reads the well-formed entries. Notes a single problem for all others. */
 export function filesInJson(maxBytes: number, options: ArrayOptions): BodyMember<JsonFile[]> {
   return {
     schema: Type.Array(jsonFile(maxBytes), options),

@@ -48,7 +48,7 @@ export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** TypeBox for the other rooms, so that its next major version is a change to one room. */
+/** Re-exports TypeBox for the other rooms, so that its next major version changes one room only. */
 export { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
 /** Notes a problem of a value, and returns null in place of the value. */
@@ -57,8 +57,8 @@ type Blame = (problem: Problem) => null
 export type BodyMember<Value> = {
   schema: TSchema
   /**
-   * Reads a given value. Returns null for an invalid value, after `blame`, and for a blank that means
-   * nothing.
+   * Reads a value. Returns null if it is blank and that means "not given", or, after `blame`, if it is
+   * invalid.
    */
   read: (value: unknown, blame: Blame) => Value | null
 }
@@ -114,7 +114,7 @@ const BOOLEANS = new Map([
   ...['false', '0', 'off', 'no'].map((word) => [word, false] as const),
 ])
 
-/** A boolean, 1 or 0, or one of the words that forms send, such as `on`, in any letter case. */
+/** Defines a boolean: a JSON one, 1 or 0, or a word that forms send, such as `on`, in any letter case. */
 export function boolean(options: SchemaOptions): BodyMember<boolean> {
   const read = (value: unknown, blame: Blame) => {
     if (typeof value === 'boolean') return value

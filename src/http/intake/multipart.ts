@@ -18,7 +18,7 @@ type MultipartOptions = {
   contentType: string
   /** Maximum bytes of all text parts together. */
   maxTextBytes: number
-  /** The setting behind `maxTextBytes`; null if there is none. */
+  /** The setting that determines `maxTextBytes`; null if there is none. */
   limit: SizeLimit | null
   /** Reserves memory for received text. Throws `overloaded` if there is no room. */
   take: (bytes: number) => void
@@ -56,7 +56,7 @@ export async function readMultipart(
   const begun = watchParts(parser)
   const parts: Promise<Part>[] = []
   let textsRead: Promise<unknown> = Promise.resolve()
-  /** Counts names as texts: they stay in memory until the request is answered. */
+  /** Counts names as texts, because they stay in memory until the request is answered. */
   const takeNames = (name: string, filename: unknown) => {
     if (name.length > MAX_FIELD_NAME)
       throw malformed(`has a part whose name is longer than ${MAX_FIELD_NAME} characters`)
@@ -67,8 +67,8 @@ export async function readMultipart(
   parser.on('file', (given: string | undefined, content, filename, _encoding, claimed) => {
     const name = decodeName(given)
     const contentType = begun.claimsType ? claimed : ANY_TYPE
-    // The reader of the part handles this error. If nothing reads the part, an unhandled error would end the
-    // process.
+    // Ignore the error here: the reader of the part handles it. If nothing reads the part, an unhandled error
+    // would end the process.
     content.on('error', () => undefined)
     try {
       stop.signal.throwIfAborted()
@@ -118,7 +118,7 @@ function createParser(contentType: string): BusboyInstance {
   // Busboy would also read urlencoded forms, differently from urlencoded.ts.
   if (!/^\s*multipart\/form-data\s*(;|$)/i.test(contentType))
     throw new DomainError('unsupported_type', 'Send multipart/form-data.')
-  // Loaded with the first form that has files.
+  // Load the parser with the first form that has files.
   const { Busboy }: typeof import('@fastify/busboy') = require('@fastify/busboy')
   try {
     const limits = { parts: MAX_FIELDS, headerSize: MAX_HEADER_BYTES, headerPairs: MAX_HEADERS }
@@ -134,10 +134,10 @@ function createParser(contentType: string): BusboyInstance {
 type ParserState = { count: number; open: number; claimsType: boolean; disposition: string }
 
 /**
- * Counts the parts and the unfinished ones, and keeps the type and Content-Disposition of the last. Busboy
- * itself reports text/plain for a part without a type, overlooks a `filename*` after a `filename`, and skips
- * a part with unreadable headers. It has no public event for headers, so this listens to its inner parser; a
- * test pins that.
+ * Counts all parts and the unfinished ones, and keeps the type and Content-Disposition of the last one.
+ * Busboy reports text/plain for a part without a type, overlooks a `filename*` after a `filename`, and skips
+ * a part with unreadable headers. It has no public event for headers, so this listens to its inner parser,
+ * which a test checks.
  */
 export function watchParts(busboy: BusboyInstance): ParserState {
   const inside = busboy as unknown as { _parser: { parser: Dicer } }

@@ -13,7 +13,7 @@ export type PushBodyOptions = BodyLimits & {
   /** The allowed names of the object with the fields, the expected one first. */
   wrappers: readonly string[]
   /**
-   * Reads as Rails does: fields in the query replace missing ones, and a body without a content type is JSON
+   * Reads as Rails does: fields in the query fill in missing ones, and a body without a content type is JSON
    * if it begins with `{`, else a form.
    */
   isLenient?: boolean | undefined
@@ -127,7 +127,7 @@ function parseJson(body: Uint8Array, isLenient: boolean): unknown {
   }
 }
 
-/** The members whose values are lists, which forms may send without `[]` at the end of their names. */
+/** The members whose values are lists. In forms their names may lack the `[]`. */
 const LISTS: ReadonlySet<string> = new Set(['files', 'accept', 'events'])
 
 /**

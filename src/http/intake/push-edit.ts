@@ -30,7 +30,7 @@ export function createEditTable(limits: PushLimits) {
 type ReadEditOptions = {
   limits: PushLimits
   body: BodyLimits
-  /** All members of a push in any answer. */
+  /** All members of a push that any answer has. */
   members: readonly string[]
 }
 
@@ -40,8 +40,8 @@ export function createReadEdit({ limits, body, members }: ReadEditOptions) {
   const fixed = [...known].filter((name) => !Object.hasOwn(table, name))
 
   /**
-   * Refuses each member that cannot be changed, whatever its value. Throws `invalid` for a file, and what
-   * `readPushFields` throws.
+   * Reads an edit. Refuses each member that cannot be changed, whatever its value. Throws `invalid` for a
+   * file, and whatever `readPushFields` throws.
    */
   return async (exchange: Exchange): Promise<WantedEdit> => {
     const wire = await readPushFields(exchange, { ...body, wrappers: ['push'] })

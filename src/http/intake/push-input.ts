@@ -236,7 +236,7 @@ export function readMail(fields: MailFields, { viewer, wire, limits }: MailConte
   return recipients.length === 0 ? null : { recipients, language }
 }
 
-/** Whether a mail may carry the link: no key belongs to it, or its sender says that it needs none. */
+/** Whether the link may be sent by mail: it needs no key, or the sender says that the recipient has it. */
 export function mayMailLink(
   push: Pick<NewPush, 'encryptedBy' | 'keyCheck'>,
   isForRecipients: boolean | null,

@@ -19,9 +19,11 @@ type FileSink = {
   add(file: FilePart): Promise<void>
   /** Compares further files with those of an earlier request instead of storing them. */
   compareOnly(): void
-  /** Records whether the files are end-to-end, as soon as that is known. Refuses later files that are not. */
+  /**
+   * Sets whether the files are end-to-end, as soon as that is known. Refuses later files that do not match.
+   */
   expect(isEndToEnd: boolean): void
-  /** Settles whether all files are end-to-end, once they have arrived. Throws `invalid` if they cannot be. */
+  /** Sets it once all files have arrived. Throws `invalid` if the files do not match. */
   settle(isEndToEnd: boolean): Promise<void>
   listFiles(): readonly unknown[]
   /** Removes the stored files, if no push is created. */
@@ -42,7 +44,7 @@ export type PushSubmission = Pick<PushBodyOptions, 'wrappers' | 'isLenient' | 'o
    * file is read.
    */
   isRepeat: () => boolean | Promise<boolean>
-  /** Called for each file of a multipart body. Passes it to `store`, or reads it to its end. */
+  /** Called for each file of a multipart body. Passes it to `store`, or discards it. */
   onFile?: (file: FilePart, store: StoreFile) => Promise<void>
   /** Replaces the members that were sent, before they are checked. */
   revise?: (wire: Wire) => RevisedPush
@@ -108,7 +110,7 @@ function asSent(wire: Wire): RevisedPush {
   return { wire }
 }
 
-/** Takes an answer. requests/answering.ts says what each function throws. */
+/** Receives an answer. requests/answering.ts says what each function throws. */
 type AnswerSink = {
   request: { acceptsText: boolean; acceptsFiles: boolean; recipient: string | null }
   upload: FileSink
@@ -187,7 +189,7 @@ function requireAsked({ request }: AnswerSink, limits: PushLimits): void {
 
 type AnswerContent = AnswerSink['request'] & { payload: string; files: number; limits: PushLimits }
 
-/** Notes problems of an answer that is not what the request asks for. */
+/** Notes the problems of an answer that does not fit the request. */
 function judge(
   { blame }: Pick<Fields<Record<'payload' | 'files', unknown>>, 'blame'>,
   { payload, files, ...asked }: AnswerContent,
@@ -203,7 +205,7 @@ function judge(
 /** Maximum number of members that a refusal names. */
 const NAMED = 20
 
-/** Notes a problem for each member that an answer does not have, such as limits, which are the owner's. */
+/** Notes a problem for each member that only pushes have, such as limits: for answers the owner sets them. */
 function problemsOfOthers(others: readonly string[]): Problems {
   const names = others.slice(0, NAMED).map((name) => (/^(?!error$)[a-z]\w{0,40}$/.test(name) ? name : 'push'))
   return Object.fromEntries(names.map((name) => [name, [{ code: 'no_member' }]]))

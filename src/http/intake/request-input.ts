@@ -12,7 +12,7 @@ import { MAX_ANSWERS, type NewRequest } from '../../domain/requests.ts'
 import { createFields, integer, refined, someOf, text, textOfBytes, type Wire } from './members.ts'
 import { createPushTable, type NewPushOptions, readLifetime } from './push-input.ts'
 
-/** Longer than any age key. */
+/** An upper bound on the length of an age key. */
 const MAX_RECIPIENT_CHARACTERS = 3000
 
 /** The members of a new request; the reference shows them. */

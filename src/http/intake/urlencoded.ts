@@ -5,7 +5,7 @@ import { DomainError } from '../../domain/errors.ts'
 import { MAX_FIELD_NAME, MAX_FIELDS } from './members.ts'
 import { decodeUtf8 } from './utf8.ts'
 
-/** Where the fields were sent, for refusals. */
+/** The part of the request that holds the fields, for refusals. */
 type FieldSource = 'form' | 'query'
 
 type Field = [name: string, value: string]
@@ -16,11 +16,11 @@ export function parseUrlencoded(bytes: Uint8Array, place: FieldSource): Field[] 
   const sent = decodeUtf8(bytes, `The ${place} holds bytes that are not UTF-8`)
   if (sent.split('&', MAX_FIELDS + 1).length > MAX_FIELDS)
     throw malformed(`has more than ${MAX_FIELDS} fields`)
-  // The parser drops one question mark at the start: this one, instead of one that belongs to a name.
+  // The parser drops a leading question mark: add one, so that it does not drop part of a name.
   const fields = [...new URLSearchParams(`?${sent}`)]
   if (fields.some(([name]) => name.length > MAX_FIELD_NAME))
     throw malformed(`has a field whose name is longer than ${MAX_FIELD_NAME} characters`)
-  // Escaped bytes that are not UTF-8 become U+FFFD, which the sender may also have sent itself.
+  // The parser replaces bytes that are not UTF-8 by U+FFFD. Parse again without those that the sender sent.
   if (hasReplaced(fields) && hasReplaced(new URLSearchParams(sent.replace(/\ufffd|%ef%bf%bd/gi, '-'))))
     throw malformed('holds bytes that are not UTF-8')
   return fields

@@ -26,8 +26,8 @@ export function UserName({ guest: { account } }: { guest: Member }) {
 }
 
 /**
- * Hidden without scripts. A script toggles the type of the field, because browsers save passwords only from
- * password fields.
+ * The button that shows the password; hidden without scripts. It changes the type of the field, because
+ * browsers save passwords only from password fields.
  */
 function PasswordEye({ words, controls }: { words: Words; controls: string }) {
   return (

@@ -1,5 +1,5 @@
-// Asks for the password again, and for the code of a second factor, before a form with far-reaching effects,
-// so that an unattended browser or a stolen session is not enough.
+// Asks for the password again, and for the code of a second factor, before a form with far-reaching effects
+// is processed. An unattended browser or a stolen session must not be enough.
 
 import type { Passkeys } from '../../accounts/passkeys.ts'
 import type { Sessions } from '../../accounts/sessions.ts'
@@ -41,7 +41,10 @@ export type Confirm = (guest: Member, form: Form) => Promise<Response | null>
 export function createConfirm(options: ConfirmationOptions): Confirm {
   const { answer, sessions, provider, passkeys, onRefused } = options
 
-  /** A session that a provider began is not confirmed by a password that could not begin it. */
+  /**
+   * Whether the password can confirm the session. It cannot if a provider began the session and the account
+   * may not sign in with its password.
+   */
   const takesPassword = ({ account, session: { session } }: Member) =>
     account.hasPassword && (session.via === null || sessions.allowsPassword(account))
 
@@ -49,7 +52,10 @@ export function createConfirm(options: ConfirmationOptions): Confirm {
   const takesCodeAlone = (guest: Member) =>
     guest.account.hasTwoFactor && !takesPassword(guest) && !provider?.signIn.canConfirm(guest.session)
 
-  /** A provider asks again first; its page then takes a passkey as it takes a code. */
+  /**
+   * Whether a passkey can confirm the session directly. If there is a provider, it asks first, and the page
+   * after that takes the passkey.
+   */
   const takesPasskey = async (guest: Member) =>
     !provider?.signIn.canConfirm(guest.session) && (await passkeys.canAsk(guest.account))
 

@@ -6,7 +6,7 @@ import type { Children } from '../frame/html.ts'
 import type { AnswerGuest, PageOptions } from '../frame/page.tsx'
 import { Notice } from '../frame/parts.tsx'
 
-/** How a refused form is shown again. */
+/** Options for showing a refused form again. */
 export type FormRefusal = { status?: number; notice?: string; headers?: Record<string, string> }
 
 type FormPage = Pick<PageOptions, 'guest' | 'title' | 'script' | 'languageSwitch'> & FormRefusal

@@ -12,7 +12,7 @@ import type { createSignInPages } from './sign-in.tsx'
 type HeaderPageOptions = Pick<ProviderPageOptions, 'answer' | 'onRefused'> &
   Pick<ReturnType<typeof createSignInPages>, 'proceed'> & { headerSignIn: HeaderSignIn }
 
-/** Makes the page that signs in the person whom the proxy names. */
+/** Makes the page that signs in the person that the proxy names. */
 export function createSignInByHeader({ answer, onRefused, proceed, headerSignIn }: HeaderPageOptions) {
   return async (guest: Guest): Promise<Response> => {
     const { exchange, viewer, say } = guest

@@ -26,7 +26,7 @@ export type MailPageOptions = {
     ) => Promise<DeliveryError | null>
   } | null
   preferences: AccountPreferences
-  /** Counts the account's mails that wait or were given up. */
+  /** Counts the account's mails that wait or that were given up. */
   countMessages: (accountId: number) => Promise<MessageCounts>
 }
 
@@ -64,7 +64,7 @@ export function explainDelivery(failure: DeliveryFailure, { say }: Words): strin
 
 type MessagesProps = { guest: Member; of: readonly (MessageCounts | undefined)[] }
 
-/** Renders nothing if no message waits and none was given up. */
+/** Shows the numbers of messages that wait or were given up; renders nothing if both are 0. */
 export function Messages({ guest: { words }, of }: MessagesProps) {
   const sum = (name: keyof MessageCounts) => of.reduce((all, counts) => all + (counts?.[name] ?? 0), 0)
   const [waiting, failed] = [sum('waiting'), sum('failed')]

@@ -83,7 +83,7 @@ function usesOf({ href, say }: Member, shown: MessageUse) {
 /** A script shows the buttons, which insert a placeholder at the caret. */
 function TemplateForm({ guest, field, use }: { guest: Member; field: ReturnType<FieldOf>; use: MessageUse }) {
   const { say } = guest
-  // Every other part is a placeholder in braces.
+  // The other parts are placeholders in braces.
   const hint = say(use === 'ask' ? 'message_places_ask' : 'message_places').split(/(\{[a-z]+\})/)
   return (
     <PostForm guest={guest} action={PAGES.keepMessage.href()} hidden={{ for: use }}>

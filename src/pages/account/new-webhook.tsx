@@ -78,7 +78,7 @@ const EXAMPLES: Record<WebhookFormat, string> = {
   'home-assistant': 'https://home.example.org/api/webhook/A1b2C3d4',
 }
 
-/** An example of the address for each format. Only that of the chosen one is shown. */
+/** An example address for each format. The style sheet shows only that of the chosen format. */
 function Examples({ words: { say } }: { words: Words }) {
   return Object.entries(EXAMPLES).map(([format, url]) => (
     <span class="such-as" data-format={format}>

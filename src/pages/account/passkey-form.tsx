@@ -27,8 +27,8 @@ type PasskeyFormProps = {
 }
 
 /**
- * A form that a script shows where the browser can answer, and fills in with the passkey's signature. Nothing
- * of it is seen without the script.
+ * A form that a script fills in with the passkey's signature. It stays hidden without the script, and where
+ * the browser has no passkeys.
  */
 export function PasskeyForm({ guest, party, challenge = {}, label, ...form }: PasskeyFormProps) {
   const { name = 'passkey', look = 'quiet' } = form
@@ -60,7 +60,7 @@ export function PasskeyCard({ guest, passkeys: { party, hasRoom }, listed }: Pas
       {party === null ? (
         <p>{withFlag(say('passkeys_unavailable'), '--base-url')}</p>
       ) : (
-        // The page that adds one says it again.
+        // If there is a passkey already, the page that adds another says this.
         listed.length === 0 && <p>{say('passkeys_lead', { host: party.id })}</p>
       )}
       {listed.length > 0 && (

@@ -17,7 +17,7 @@ import { PasskeyForm } from './passkey-form.tsx'
 import type { createSignInPages } from './sign-in.tsx'
 import type { createTwoFactorPages } from './two-factor.tsx'
 
-/** Logs why something was refused. `err` may quote what was sent, and is bounded. */
+/** Logs why a request was refused. `err` may quote untrusted text of bounded length. */
 export type OnRefused = (refusal: { reason: string; requestId: string; what?: string; err?: unknown }) => void
 
 export type PasskeyPageOptions = {
@@ -90,7 +90,7 @@ export function createPasskeySignIn({ passkeys, onRefused, ...options }: Passkey
 
 type AccountParts = { showCodes: ReturnType<typeof createTwoFactorPages>['showCodes'] }
 
-/** The pages of an account's own passkeys. `party`: null where none can be added. */
+/** The pages of an account's own passkeys. `party` is null if none can be added. */
 export function createPasskeyPages(options: PasskeyPageOptions & AccountParts) {
   const { answer, passkeys, onRefused, showCodes } = options
 
@@ -156,7 +156,7 @@ export function answerIn(guest: Guest, form: Form, name = 'passkey') {
   return { credential: form.text(name), cookie: cookieIn(guest, 'passkey'), visit: guest.viewer.visit }
 }
 
-/** Resolves to a refusal in place of a ProviderError, whose reason goes to the log. */
+/** Runs `work`. Turns a ProviderError into a refusal, and logs its reason. */
 export async function orRefused<T>(
   { exchange: { requestId } }: Guest,
   onRefused: OnRefused,

@@ -12,7 +12,7 @@ export type ShownProvider = { name: string; signIn: ProviderSignIn }
 type ProviderLinkProps = {
   guest: Guest
   provider: ShownProvider
-  /** Where the visit leads; absent for a sign-in that leads to `next`. */
+  /** The purpose of the visit to the provider; absent for a sign-in that continues at `next`. */
   visit?: Parameters<ProviderSignIn['issueTicket']>[0]
   next?: string
   label?: string

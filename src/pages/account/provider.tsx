@@ -34,10 +34,10 @@ type Options = Omit<ProviderPageOptions, 'provider'> & { provider: ShownProvider
     'proceed'
   >
 
-/** Longer paths are forgotten, because the cookie of a sign-in has to hold them. */
+/** Longer paths are dropped, because the cookie of a sign-in has to hold them. */
 const MAX_NEXT = 1_000
 
-/** How each reason for a refusal is explained; the others say only that something was wrong. */
+/** The explanation for each reason of a refusal. All other reasons get a general one. */
 const EXPLAINED: Partial<Record<string, { status: number; text: WordKey }>> = {
   ...explain(503, 'provider_down', ['provider_unreachable', 'authority_unreadable', 'oauth_timeout']),
   ...explain(403, 'provider_no_account', [
@@ -55,7 +55,7 @@ function explain(status: number, text: WordKey, reasons: readonly string[]) {
 export function createProviderPages({ answer, provider, onRefused, proceed, passkeys }: Options) {
   const { name, signIn } = provider
 
-  /** Sends the browser to the provider. The address holds a ticket, or the page to show afterwards. */
+  /** Sends the browser to the provider. The URL holds a ticket, or the page to show afterwards. */
   async function start(guest: Guest): Promise<Response> {
     const given = guest.query.get('ticket')
     const next = guest.query.get('next') ?? ''
@@ -258,14 +258,14 @@ export function createProviderPages({ answer, provider, onRefused, proceed, pass
       </EmblemCard>
     )
     const headers: Record<string, string> = status === 503 ? { 'retry-after': '10' } : {}
-    // The form of the language would repeat the query, and with it the code of the provider.
+    // Show no language form: it would repeat the query, and with it the code of the provider.
     return answer(content, { guest, title, status, headers, width: 'narrow', languageSwitch: false })
   }
 
   return { start, finish, submit, logOut, link, unlink }
 }
 
-/** Says for the log what was wrong; the error of a library may quote a token. */
+/** Returns what was wrong, for the log. Leaves out a library's error text, which may quote a token. */
 function causeOf(error: unknown): string | undefined {
   const { cause } = error instanceof ProviderError ? error : { cause: error }
   return cause instanceof Error ? `${cause.name}: ${cause.message}` : undefined

@@ -241,7 +241,7 @@ export function createSignInPages(options: SignInPageOptions) {
 
 /** Whether `path` is a path of this server with its query. Prevents open redirects. */
 export function isOwnPath(path: string): boolean {
-  // Only characters that a URL holds unescaped (RFC 3986, 3.3 and 3.4): no backslash, space or control
-  // character.
+  // Accept only characters that a URL may hold unescaped (RFC 3986, 3.3 and 3.4): no backslash, space or
+  // control character.
   return /^\/(?![/\\])[\w\-.~%!$&'()*+,;=:@/?]*$/.test(path)
 }

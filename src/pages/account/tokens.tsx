@@ -21,7 +21,8 @@ export function createTokenPages({ answer, apiTokens }: TokenPageOptions) {
   async function show(guest: Member, { made, problem, name = '' }: TokenPageState = {}): Promise<Response> {
     const { say } = guest
     const listing = apiTokens.listApiTokens(guest.account.email)
-    // A new token can be shown only now, so an outage while the others are listed must not hide it.
+    // This is the only time a new token can be shown, so an outage while the others are listed must not hide
+    // it.
     const tokens = await (made === undefined ? listing : listing.catch(nullInOutage))
     const content = (
       <>

@@ -110,7 +110,8 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
 
   /** Ends the other sessions, because they began without the second factor, and shows the recovery codes. */
   async function showCodes(guest: Member, { codes, isPasskey = false }: RecoveryCodes): Promise<Response> {
-    // The codes can be shown only now, so an outage while the other sessions are ended must not hide them.
+    // This is the only time the codes can be shown, so an outage while the other sessions are ended must not
+    // hide them.
     const areOthersEnded = await sessions.endOtherSessions(guest.account, guest.session.session).then(
       () => true,
       (cause) => {

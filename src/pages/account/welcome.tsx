@@ -44,10 +44,7 @@ type WelcomeForm = FormRefusal & {
   lead: WordKey
   explained?: WordKey
   action: string
-  /**
-   * The purpose of the link. Sent with the form, so that its title stays when the form is shown again without
-   * the link.
-   */
+  /** The purpose of the link. It is sent with the form, so that a refused form keeps its title. */
   purpose?: AccountLinkPurpose
   /** The address that the link is for; null if the person may choose one. */
   email: string | null
@@ -55,7 +52,7 @@ type WelcomeForm = FormRefusal & {
   problems?: Problems
   /** The token of an invitation, which a sign-in by the provider can accept. */
   invitation?: string
-  /** Whether a password may be chosen; true if absent. */
+  /** Whether the person may choose a password; true if absent. */
   takesPassword?: boolean
 }
 
@@ -183,7 +180,7 @@ export function createWelcomePages(options: WelcomePageOptions) {
     if (!signups) throw new DomainError('not_found', 'not-found')
     const input = { email: form.text('email'), password: form.text('password') }
     const typedEmail = input.email
-    // Malformed input reveals nothing about other accounts, so it does not count as a try.
+    // Do not count a malformed try: the answer reveals nothing about other accounts.
     const problems = newAccountProblems(input)
     if (Object.keys(problems).length > 0) return showSignUp(guest, { typedEmail, problems })
     const { visit } = guest.viewer

@@ -174,7 +174,7 @@ export function createAdminPages(options: AdminPageOptions) {
     return backToPeople(guest)
   }
 
-  /** Throws `forbidden` for the administrator's own account, so that they cannot lock themselves out. */
+  /** Throws `forbidden` for the administrator's own account, because they could lock themselves out. */
   async function requireOther(guest: Member, { id = '' }: Params): Promise<Account> {
     const account = /^\d{1,15}$/.test(id) ? await accounts.findById(Number(id)) : null
     if (account === null) throw new DomainError('not_found', 'not-found')

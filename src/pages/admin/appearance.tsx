@@ -66,10 +66,7 @@ function FixedInput({ guest: { say }, name, flag, value, problem }: FixedProps) 
   )
 }
 
-/**
- * Returns the fields that were sent. A browser does not send disabled fields, and a missing one stays as it
- * is.
- */
+/** Returns the fields that were sent. Browsers do not send disabled fields; a missing one stays unchanged. */
 export function readAppearance({ fields }: Form): Partial<Record<AppearanceField, string>> {
   const isField = (name: string) => APPEARANCE_FIELDS.some((field) => field === name)
   return Object.fromEntries(fields.filter(([name]) => isField(name)))

@@ -89,7 +89,9 @@ export type FindSetup = ReturnType<typeof createFindSetup>
 
 type SetupOptions = { pushes: { hasOwned: (account: Account) => Promise<boolean> }; now: Now }
 
-/** How long an administrator counts as new. Afterwards the steps stay away, even if all pushes are purged. */
+/**
+ * How long an administrator counts as new. After that the steps are not shown, even if all pushes are purged.
+ */
 const NEW = 30 * DAY
 
 export function createFindSetup({ pushes, now }: SetupOptions) {

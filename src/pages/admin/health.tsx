@@ -1,5 +1,5 @@
-// The health of the server on the administration page: first findings that need attention, such as those of
-// /readyz or a clock in doubt; later its disk, jobs and nodes.
+// The health of the server on the administration page: findings that need attention come first, such as those
+// of /readyz or a clock in doubt; its disk, jobs and nodes follow.
 
 import type { Doubt } from '../../domain/clock.ts'
 import { PAGES } from '../../http/urls.ts'
@@ -27,7 +27,7 @@ type AttentionProps = {
   unprotected: number
 }
 
-/** Everything that an administrator should look at first. */
+/** The findings that an administrator should look at first. */
 export function Attention(props: AttentionProps) {
   const { guest, status, findings, jobs, proxies, lacksBackups, unprotected } = props
   const { words, say } = guest
@@ -83,7 +83,7 @@ function headlineOf({ part }: Finding, { knows, say }: Words): string {
   return knows(key) ? say(key) : part
 }
 
-/** Sets each flag in a text as one, so that no line ends within it. */
+/** Marks each flag in a text, so that no line breaks within it. */
 function markFlags(text: string): Children {
   return text.split(/(--[a-z]+(?:-[a-z]+)*)/).map((part, at) => (at % 2 === 1 ? <Flag>{part}</Flag> : part))
 }

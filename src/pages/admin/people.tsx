@@ -147,7 +147,7 @@ function Pages({ guest, listed }: { guest: Member; listed: PeoplePage }) {
   )
 }
 
-/** Returns the text for what an account link does. */
+/** Returns the text that names the purpose of an account link. */
 function linkWord({ purpose, isAdmin }: AccountLink): WordKey {
   if (purpose === 'reset') return 'admin_link_reset'
   return isAdmin ? 'role_admin' : 'role_user'
@@ -156,7 +156,7 @@ function linkWord({ purpose, isAdmin }: AccountLink): WordKey {
 type InvitationsProps = {
   guest: Member
   invitations: AccountLink[]
-  /** Accepts one invitation, so that a reload creates no second one. */
+  /** A nonce for one invitation, so that a reload creates no second one. */
   nonce: string
   refused: RefusedForm | null
   hasMail: boolean

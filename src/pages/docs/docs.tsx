@@ -1,5 +1,5 @@
-// The pages of the API reference, rendered from this server's OpenAPI document: one for all versions, one for
-// the previous version. They are in English, like the API.
+// The pages of the API reference, rendered from this server's OpenAPI document: one page for the current API,
+// one for the previous version. In English, like the API.
 
 import type { RouteRequest } from '../../http/door/router.ts'
 import { API } from '../../http/urls.ts'

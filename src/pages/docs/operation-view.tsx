@@ -127,7 +127,7 @@ export function SchemaView({ name, schema }: { name: string; schema: Schema }) {
   return (
     <details>
       <summary>{name}</summary>
-      {/* Inside, because a browser opens what folds the target of a link away, not the target itself. */}
+      {/* Put the anchor inside the section: browsers then open it when they follow the anchor. */}
       <div id={schemaId(name)}>
         {schema.description === undefined ? null : <Prose text={schema.description} />}
         {schema.type === 'array' ? (

@@ -42,7 +42,7 @@ const PNG = 'image/png'
 
 const HASHED = /^([a-z-]+)-[0-9a-z]{8,13}(\.[a-z]+)$/
 
-/** Served in place of a script of another version, which would leave buttons without effect. */
+/** Served instead of a script of another version, which would leave buttons without effect. */
 const NO_SCRIPT: Asset = {
   name: 'none.js',
   type: SCRIPT,
@@ -94,7 +94,7 @@ export function createAssets({ basePath, brand }: AssetsOptions) {
   const served: Asset[] = [...Object.values(assets), ...(logo === null ? [] : [logo])]
   const byName = new Map(served.map((asset) => [asset.name, asset]))
   const byStableName = new Map(served.map((asset) => [stableName(asset.name), asset]))
-  /** Paths without a host, so that a page loads its assets from its own origin. */
+  /** Use paths without a host, so that a page loads its assets from its own origin. */
   const hrefs = new Map(served.map((asset) => [asset, `${basePath}${FILES.asset.href(asset)}`]))
   const hrefTo = (asset: Asset) => hrefs.get(asset) ?? ''
   const compressed = new Map<string, Promise<Bytes>>()

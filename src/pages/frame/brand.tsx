@@ -1,4 +1,4 @@
-// The server's identity on every page: its logo and name, whom to ask, and the operator's notice.
+// The server's identity on every page: its logo and name, the contact, and the operator's notice.
 
 import type { WordKey } from '../../words/words.ts'
 import type { Brand, Guest } from './guest.ts'
@@ -17,7 +17,7 @@ export function BrandName({ brand }: { brand: Brand }) {
   )
 }
 
-/** Names whom recipients can ask. Renders nothing if --contact is not set. */
+/** Names the contact for recipients. Renders nothing if --contact is not set. */
 export function Contact({ guest: { words, brand } }: { guest: Guest }) {
   if (brand.contact === null) return null
   return (
@@ -32,7 +32,7 @@ export function Contact({ guest: { words, brand } }: { guest: Guest }) {
 
 type Assurance = readonly [icon: IconName, text: Children]
 
-/** Lists what the holder of a link can rely on, and whom to ask. Skips items that are false. */
+/** Lists what the recipient of a link can rely on, and the contact. Leaves out items that are false. */
 export function Assurances({ guest, of }: { guest: Guest; of: readonly (Assurance | false)[] }) {
   return (
     <div class="assurances">
@@ -60,7 +60,7 @@ export function sayHost(key: WordKey, { words, exchange, brand }: Guest): Childr
   return fillIn(words.say(key), 'host', host)
 }
 
-/** Matches web and e-mail addresses in prose. The last character cannot be one that ends a sentence. */
+/** Matches web and e-mail addresses in prose. The last character must not be one that ends a sentence. */
 const ADDRESS = /(https?:\/\/[^\s<>"]+[^\s<>".,;:!?)]|[^\s<>"@:,;()]+@[^\s<>"@,;()]+\.[\p{L}\d-]*[\p{L}\d])/u
 
 /** Returns an operator's text with its web and e-mail addresses as links. */

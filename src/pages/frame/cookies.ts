@@ -7,7 +7,7 @@ import { DAY, MINUTE } from '../../domain/time.ts'
 import type { Exchange } from '../../http/door/exchange.ts'
 
 /**
- * How long each cookie is kept. `sender` marks the push that this browser created last; `provider` binds a
+ * How long each cookie is kept. `sender` marks the push that this browser created last; `provider` ties a
  * sign-in by the provider to this browser, and `passkey` a challenge.
  */
 const LIFETIMES = {
@@ -25,15 +25,15 @@ const HOST_PREFIX = '__Host-'
 
 type CookiePlace = { exchange: Exchange; basePath: string }
 
-/** Returns a name that includes the base path, so that two servers on one host do not share cookies. */
+/** Returns a name that includes the base path, so that two servers on one host have different cookies. */
 function plainName(name: CookieName, { basePath }: CookiePlace): string {
   return `oncebox_${name}${basePath.replace(/\//g, '.').replace(/[^\w.-]/g, '_')}`
 }
 
 /**
- * Whether the browser used TLS, as this process, a trusted proxy or an https --base-url says. The base URL
- * counts for requests to its host, because a proxy may report only the last hop, and for requests with its
- * Origin, because a proxy may replace the Host.
+ * Whether the browser used TLS, according to this process, a trusted proxy, or an https --base-url. The base
+ * URL decides for requests to its host, because a proxy may report only the last hop, and for requests with
+ * its Origin, because a proxy may replace the Host.
  */
 function isSecure({ request, scheme, baseUrl, host }: Exchange): boolean {
   if (scheme === 'https') return true
@@ -45,8 +45,8 @@ function isSecure({ request, scheme, baseUrl, host }: Exchange): boolean {
 }
 
 /**
- * Returns a Set-Cookie header; an empty value deletes the cookie. SameSite is Lax, so that following a link
- * to the lists keeps the user signed in. Changes need a form token as well.
+ * Returns a Set-Cookie header; an empty value deletes the cookie. SameSite is Lax, so that a link from
+ * another site to the lists keeps the user signed in. Changes need a form token as well.
  */
 export function cookieOf(place: CookiePlace, { name, value }: { name: CookieName; value: string }): string {
   const { basePath, exchange } = place
@@ -70,7 +70,7 @@ export function cookieIn(place: CookiePlace, name: CookieName): string | null {
   // Prefer a cookie that was set over TLS, even if this request no longer looks like TLS.
   const isDecided = isSecure(place.exchange) || overTls.size > 0
   const values = isDecided ? overTls : valuesOf(request, plain)
-  // Two values are ambiguous: an attacker who sets the second one controls their order.
+  // Ignore a cookie with two values: an attacker who sets the second one controls their order.
   const [only = null] = values.size === 1 ? values : []
   return only
 }

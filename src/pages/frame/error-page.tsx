@@ -34,7 +34,7 @@ function lookOf(code: ErrorCode | null): { title: WordKey; icon: IconName } {
 export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: GetGuest }): AnswerRefusal {
   const { getGuest } = options
 
-  /** Looks up the session so that the page can show the right navigation. */
+  /** Looks up the session, so that the page can show the right navigation. */
   async function guestOf(exchange: Exchange, { code }: HttpRefusal): Promise<Guest> {
     const showsNavigation = !isGivenPath(exchange.path)
     if (!showsNavigation || code === null || WITHOUT_SESSION.has(code)) return getGuest.stranger(exchange)
@@ -83,8 +83,8 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
         <Contact guest={guest} />
       </EmblemCard>
     )
-    // Recipients get a plain page. So do clients of a refused host name, because every link there would be
-    // refused too.
+    // Show recipients a plain page. Do the same for a refused host name, because every link on the page would
+    // be refused too.
     const frame = isForRecipients || code === 'unknown_host' ? 'plain' : 'branded'
     return options.answer(content, {
       guest,
@@ -100,8 +100,8 @@ export function createAnswerRefusal(options: { answer: AnswerGuest; getGuest: Ge
 type OutageProps = { guest: Guest; code: OutageCode; path: string; isInDoubt: boolean }
 
 /**
- * Says what happened to a secret or change, and links back to the page of a secret link, whose button works
- * once.
+ * Says what happened to the secret or the change. Links back to the page of a secret link, because the button
+ * there works only once.
  */
 function Outage({ guest, code, path, isInDoubt }: OutageProps) {
   const { say } = guest

@@ -15,7 +15,8 @@ const EXPIRE = { title: 'expire_now', text: 'expire_explained', submit: 'expire_
 const DELETE = { title: 'delete_now', text: 'delete_explained', submit: 'delete_submit' } as const
 
 /**
- * The forms by what they end. Downloads remain after the last view. Owners return to their page of the push.
+ * The forms by what they end: a push, or the downloads that are left after the last view. Owners return to
+ * their page of the push.
  */
 const ENDS = {
   ownPush: { ...EXPIRE, action: PAGES.expireOwn },

@@ -64,7 +64,7 @@ export function Field({ id, label, hint, problem, trailing, children }: FieldPro
 }
 
 type FilledForm = {
-  /** Returns what was typed into a field; '' if nothing. */
+  /** Returns the text typed into a field; '' if there is none. */
   typed: (field: string) => string
   texts: Readonly<Record<string, string>>
   /** The prefix of the names, as `push` in `push[name]`. */
@@ -81,7 +81,7 @@ export function createFieldOf({ typed, texts, wrapper }: FilledForm) {
   })
 }
 
-/** Returns the values and problems of a form: those of the refused form, else the present values. */
+/** Returns the values and problems of a form: those of the refused form, else the current values. */
 export function readFields(
   refused: RefusedForm | null,
   words: Words,
@@ -116,7 +116,7 @@ export function Input({ name, type = 'text', value, attributes, ...field }: Inpu
   return <Field {...field}>{(describes) => <input {...control} {...describes} />}</Field>
 }
 
-/** A text area. HTML drops the first line break after the tag, so one is added. */
+/** A text area. Adds a line break, because HTML drops the first one after the tag. */
 export function TextArea({ name, value = '', attributes, ...field }: Omit<InputProps, 'type'>) {
   const control: Record<string, unknown> = { name, dir: 'auto', ...attributes }
   return (

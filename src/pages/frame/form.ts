@@ -10,7 +10,7 @@ export type Form = {
   /** Returns '' if the field is missing. */
   text(name: string): string
   isTicked(name: string): boolean
-  /** All fields in the order received. */
+  /** All fields in the order in which they were sent. */
   fields: readonly [string, string][]
 }
 
@@ -29,7 +29,7 @@ const LIMITS = {
   limit: null,
   maxStreamBytes: MAX_BYTES,
   timeoutMs: 30_000,
-  // Small forms do not count against the memory limit for bodies.
+  // Do not count small forms against the memory limit for bodies.
   take: () => undefined,
   turn: async () => undefined,
 }
@@ -48,7 +48,7 @@ export async function readForm(exchange: Exchange): Promise<Form> {
 }
 
 function formOf(fields: readonly [string, string][]): Form {
-  // The first of several fields with one name counts.
+  // If several fields have one name, use the first.
   const first = new Map(fields.toReversed())
   return { text: (name) => first.get(name) ?? '', isTicked: (name) => first.has(name), fields }
 }

@@ -21,9 +21,9 @@ export type Brand = {
   name: string
   /** The URL of the operator's logo; null for the logo of Oncebox. */
   logo: string | null
-  /** Whom recipients can ask. */
+  /** The contact for recipients. */
   contact: string | null
-  /** Shown on every page. */
+  /** The operator's notice, shown on every page. */
   notice: string | null
 }
 
@@ -58,7 +58,7 @@ export type Guest = {
   brand: Brand
   /** Whether the operator allows hosts for webhooks. */
   hasNotices: boolean
-  /** Returns what to use instead of localhost; null if links work on other machines. */
+  /** Returns the address to use instead of localhost; null if links work on other machines. */
   findElsewhere(): Elsewhere | null
   /** The cookie that remembers the requested language; null if the address requests no supported language. */
   languageCookie: string | null
@@ -138,7 +138,7 @@ export function createGetGuest(options: GuestOptions) {
 
 /**
  * Whether the request polls the list or a request. Polling does not extend a session; any other request does,
- * even with this header.
+ * even if it sends the same header.
  */
 function isLook({ request, path }: Exchange): boolean {
   const isPolled = path === PAGES.pushes.path || path.startsWith(`${PAGES.requests.path}/`)

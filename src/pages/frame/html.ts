@@ -51,7 +51,10 @@ export function Fragment({ children }: { children?: Children }): Html {
 /** The names under which the compiler calls `jsx` for several children and in development. */
 export { jsx as jsxDEV, jsx as jsxs }
 
-/** Flattens the rope string of a rendering that is kept, once rather than on each page, by searching it. */
+/**
+ * Flattens a rendering that is kept. It is a rope string, and searching it makes the engine flatten it once
+ * instead of on each page.
+ */
 export function flattened(html: Html): Html {
   html.text.includes('\0')
   return html

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 
 export const ICON_NAMES = [
-  // Not from Lucide.
+  // Not part of Lucide.
   'mark',
   'check',
   'circle-alert',

@@ -18,7 +18,7 @@ const ICONS: ReadonlyMap<string, Html> = new Map(
   ]),
 )
 
-/** Hidden from screen readers, because a text or label beside it says the same. */
+/** An icon, hidden from screen readers, because a text or label beside it says the same. */
 export function Icon({ name }: { name: IconName }) {
   return ICONS.get(name)
 }

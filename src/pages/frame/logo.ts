@@ -11,7 +11,9 @@ export const MAX_LOGO_BYTES = 256 * 1024
  */
 export const LOGO_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
-/** Returns null for anything but PNG, JPEG, WebP and SVG, whatever its file name says. */
+/**
+ * Recognises the type by content, not by file name. Returns null for anything but PNG, JPEG, WebP and SVG.
+ */
 export function recogniseLogo(bytes: Uint8Array<ArrayBuffer>): Logo | null {
   const known = KINDS.find(({ isIt }) => isIt(bytes))
   return known === undefined ? null : { bytes, type: known.type, extension: known.extension }

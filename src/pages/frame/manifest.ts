@@ -16,7 +16,7 @@ type ManifestOptions = {
 
 const COLOR = '#24539b'
 
-/** Answers the manifest. There is no service worker, because nothing secret may be cached. */
+/** Answers with the manifest. There is no service worker, because nothing secret may be cached. */
 export function createAnswerManifest({ assets, basePath, readName, color }: ManifestOptions): () => Response {
   const start = `${basePath}${PAGES.create.href()}`
   const png = (name: 'icon192' | 'icon512', size: number) => ({

@@ -1,4 +1,4 @@
-// How often a push was opened, or a request answered: dots for the eye, a sentence for screen readers.
+// How often a push was opened, or a request answered: as dots for the eye, as a sentence for screen readers.
 
 import { isUsedUp } from '../../domain/listing.ts'
 import { isEndedByTries, isExpired, isLocked, type Push } from '../../domain/push.ts'
@@ -7,16 +7,16 @@ import type { Words } from '../../words/words.ts'
 import type { Children } from './html.ts'
 import { sayWhen } from './parts.tsx'
 
-/** More than this many are a bar. */
+/** Above this number, show a bar instead. */
 const MOST_DOTS = 10
 
 type DotsProps = {
   words: Words
   n: number
   filled: number
-  /** The text for screen readers; null where the title above says it, and the numbers with it. */
+  /** The text for screen readers; null if the title above says it, including the numbers. */
   sentence: string | null
-  /** Whether the first empty dot is the viewer's own. */
+  /** Whether the first empty dot stands for the viewer's own opening. */
   isNextOwn?: boolean
 }
 
@@ -49,11 +49,11 @@ type OpeningsProps = {
   push: Push
   words: Words
   now: number
-  /** The state above it. What it says is not said again. */
+  /** The state shown above the dots. Its facts are not repeated below. */
   title?: Children
 }
 
-/** The openings of a push, the last one, and how long its link still works. */
+/** How often a push was opened, when last, and how long its link still works. */
 export function Openings({ push, words, now, title }: OpeningsProps) {
   const { views, expireAfterViews: n, lastViewedAt } = push
   const seen = { words, now }
@@ -73,7 +73,7 @@ export function Openings({ push, words, now, title }: OpeningsProps) {
   )
 }
 
-/** The openings of a push as its recipient sees them: the next one is theirs. */
+/** How often a push can be opened, for its recipient: the next opening is theirs. */
 export function OpeningsLeft({ push, words }: Pick<OpeningsProps, 'push' | 'words'>) {
   const { views, expireAfterViews: n } = push
   return (

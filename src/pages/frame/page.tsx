@@ -26,7 +26,7 @@ export type PageOptions = {
   frame?: 'branded' | 'plain'
   /** `card-width`: a form for people who are signed out. `narrow`: one form. `wide`: lists and tables. */
   width?: 'card-width' | 'narrow' | 'medium' | 'wide'
-  /** False where switching the language would lose what the page shows. */
+  /** If false, there is no language switch, because switching would lose what the page shows. */
   languageSwitch?: boolean
   /** The link preview in chats. Everyone in the chat can read it. */
   description?: string

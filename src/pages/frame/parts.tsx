@@ -17,8 +17,7 @@ export const KIND_ICONS: Record<PushKind, IconName> = {
 }
 
 /**
- * `good`: it worked. `low`: take care. `bad`: it failed. `refused`: a form was refused, and the notice takes
- * the focus.
+ * `good`: success. `low`: a warning. `bad`: a failure. `refused`: a refused form; this notice gets the focus.
  */
 export type NoticeKind = 'good' | 'low' | 'bad' | 'plain' | 'refused'
 
@@ -30,7 +29,7 @@ const NOTICE_ICONS: Record<NoticeKind, IconName> = {
   refused: 'circle-alert',
 }
 
-/** A notice. Screen readers announce a bad one at once. A string becomes a paragraph. */
+/** A notice. Screen readers announce a `bad` one at once. A string becomes a paragraph. */
 export function Notice({ kind, children }: { kind: NoticeKind; children: Children }) {
   const isRefused = kind === 'refused'
   return (
@@ -197,7 +196,7 @@ export function Chip({ tone, icon, children }: { tone: Tone; icon?: IconName; ch
   )
 }
 
-/** Returns the push's name; if it has none, its kind and the end of its link. */
+/** Returns the push's name; if it has none, its kind and the last characters of its link. */
 export function nameForOwner({ push, urlToken, name }: LabelledPush, { say }: Words): string {
   return name || `${say(`kind_${push.kind}`)} …${urlToken.slice(-4)}`
 }

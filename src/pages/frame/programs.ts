@@ -2,7 +2,7 @@
 
 import type { Words } from '../../words/words.ts'
 
-/** Matches the name that a program other than a browser begins with (RFC 9110, 10.1.5). */
+/** Matches the name at the start of a User-Agent that is not a browser's (RFC 9110, 10.1.5). */
 const OWN_NAME = /^([\p{L}\p{N}][\p{L}\p{N} ._+-]{0,60}?)(?:\/(v?\d[\w.+-]{0,20}))?(?=[\s;(]|$)/u
 
 /** Returns a name like "Chrome on Linux" or "curl 8.5.0". */

@@ -72,8 +72,8 @@ export function RecipientInput({
 }
 
 /**
- * A passphrase field. The style sheet masks it until its box is ticked, without a script. The sender can
- * check it so: a mistyped passphrase cannot be looked up and would lock out every recipient.
+ * A passphrase field. The style sheet masks it until its box is ticked, without a script. So the sender can
+ * check it; a mistyped passphrase cannot be looked up and would lock out every recipient.
  */
 export function PassphraseInput({
   words,

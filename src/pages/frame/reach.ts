@@ -1,4 +1,4 @@
-// Finds out how links that say localhost can work on other machines.
+// Finds out how to make links that name localhost work on other machines.
 
 import ipaddr from 'ipaddr.js'
 import type { Exchange } from '../../http/door/exchange.ts'

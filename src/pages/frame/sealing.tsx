@@ -8,7 +8,7 @@ import { Flag, fillIn, Notice } from './parts.tsx'
 /** The URLs of scripts that are loaded on demand. `age` encrypts and decrypts. */
 export type SealingScripts = Record<'age' | 'seal' | 'unseal' | 'identity' | 'qrPicture', string>
 
-/** Says that the server accepts only what a script or the command encrypts. */
+/** Says that the server accepts only content that a script or the command has encrypted. */
 export function SealedRequired({ words: { say }, command }: { words: Words; command: string }) {
   return (
     <Notice kind="low">
@@ -21,8 +21,8 @@ type NeedsScriptProps = {
   words: Words
   command: string
   /**
-   * Shown where the browser runs no scripts, instead of the form. Contains no other <noscript>: the first end
-   * tag would end both.
+   * Shown instead of the form if the browser runs no scripts. Must contain no <noscript>: the first end tag
+   * would end both.
    */
   otherwise: Children
   attributes?: Readonly<Record<string, string>>
@@ -30,8 +30,8 @@ type NeedsScriptProps = {
 }
 
 /**
- * A form that works only by scripts. It is in a template, so that a browser whose scripts fail has no form
- * that could send what was typed, or spend a view.
+ * A form that works only with scripts. It is in a template: if the scripts fail, there is no form that could
+ * send what was typed, or use up a view.
  */
 export function NeedsScript({ words, command, otherwise, attributes, children }: NeedsScriptProps) {
   const { say } = words
@@ -49,7 +49,7 @@ export function NeedsScript({ words, command, otherwise, attributes, children }:
 }
 
 /**
- * A chooser for an identity file. It stays outside every form and has no `name`, so nothing can send the
+ * A chooser for an identity file. It is outside every form and has no `name`, so that nothing can send the
  * file.
  */
 export function IdentityChooser({
@@ -94,7 +94,7 @@ type OwnKeyProps = {
   words: Words
   scripts: SealingScripts
   label?: string
-  /** The public key whose file is asked for; null for any. */
+  /** The public key whose identity file is needed; null for any. */
   recipient: string | null
   children?: Children
 }

@@ -28,7 +28,7 @@ type Props = {
 
 type PartProps = Props & { texts: Record<string, string>; field: FieldOf }
 
-/** Folded on the page of its push; open on a page of its own. */
+/** The edit form: folded on the page of its push, open on its own page. */
 export function EditForm(props: Props) {
   const { guest, owned, isLive, refused, isEditing } = props
   const { words, say } = guest
@@ -101,7 +101,7 @@ const LIVE_FIELDS: FieldLabels = {
   expire_after_views: ['views', 'edit_views'],
 }
 
-/** Offered lifetimes from now, in milliseconds. */
+/** The offered lifetimes from now on, in milliseconds. */
 const ENDS_IN: readonly number[] = [
   ...[15 * MINUTE, HOUR, 6 * HOUR, 12 * HOUR],
   ...[1, 2, 3, 7, 14, 30, 60].map((days) => days * DAY),

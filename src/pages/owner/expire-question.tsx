@@ -1,4 +1,4 @@
-// Asks before selected pushes are expired: in place by a script, otherwise on a page of its own.
+// Asks before selected pushes are expired: in the list itself by a script, otherwise on its own page.
 
 import { PAGES } from '../../http/urls.ts'
 import type { LabelledPush } from '../../pushes/owner-lists.ts'

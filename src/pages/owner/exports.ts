@@ -40,7 +40,7 @@ export function createExports({ pushes, now }: ExportOptions) {
   return { saveList, saveLog }
 }
 
-/** Reads the first chunk before answering, so that damage there is an error and not a truncated file. */
+/** Reads the first chunk before it answers, so that damage there causes an error and not a truncated file. */
 async function attach(
   pieces: AsyncIterator<string>,
   { format, name }: { format: ExportFormat; name: string },

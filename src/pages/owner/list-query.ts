@@ -28,7 +28,7 @@ export function readListQuery(parameters: URLSearchParams): ListQuery {
   }
 }
 
-/** States that a push can have under more than one tab. */
+/** States of pushes that may be under any tab. */
 const ANYWHERE: ReadonlySet<PushState> = new Set(['received', 'unseen', 'lost'])
 
 function defaultList({ query, state }: Pick<ListQuery, 'query' | 'state'>): PushList {
@@ -43,7 +43,7 @@ function numberIn(text: string, pattern: RegExp): number | null {
   return pattern.test(text) ? Number(text) : null
 }
 
-/** Returns the path of the list. Its query holds only what differs from the default. */
+/** Returns the path of the list. Its query contains only values that differ from the default. */
 export function listHref({ list, kind, state, sort, query, pageNumber, until }: ListQuery): string {
   const isDefaultList = list === defaultList({ query, state })
   const fields: [string, string | number | null][] = [

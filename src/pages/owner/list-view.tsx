@@ -46,7 +46,7 @@ export function ListView(props: Props) {
   )
 }
 
-/** Each tab keeps the filters, so that the same search runs on another list. */
+/** Keep the filters in the links of the tabs, so that the same search runs on another list. */
 function ListTabs({ guest, listQuery, overview: { counts } }: Props) {
   const { say, number } = guest.words
   const tabs = LIST_TABS.map((list) => ({
@@ -67,7 +67,7 @@ function ResultNotice({ guest }: { guest: Guest }) {
 }
 
 /**
- * Enter in a checkbox presses the first submit button, so the harmless button comes first; CSS moves the
+ * Put the harmless button first, because Enter in a checkbox presses the first submit button. CSS moves the
  * buttons below the list.
  */
 function Rows({ guest, listQuery, overview, now }: Props) {
@@ -116,9 +116,7 @@ const isByDay = ({ sort }: ListQuery) => sort === 'newest' || sort === 'oldest'
 
 type Day = { day: string | null; pushes: OverviewPush[] }
 
-/**
- * Groups the pushes by the day of their creation. Sorted by anything else they form one group without a day.
- */
+/** Groups the pushes by the day of their creation. In any other order they form one group without a day. */
 function listDays({ guest: { words }, listQuery, overview, now }: Props): Day[] {
   const days: Day[] = []
   for (const listed of overview.pushes) {
@@ -130,7 +128,7 @@ function listDays({ guest: { words }, listQuery, overview, now }: Props): Day[] 
   return days
 }
 
-/** How many pushes match the filters, and a link that removes the filters. */
+/** Shows how many pushes match the filters, with a link that removes the filters. */
 function MatchCount({ guest, overview }: Props) {
   const { say } = guest
   return (
@@ -147,7 +145,7 @@ function EmptyList({ guest, listQuery, overview: { damaged }, now, hasAny }: Pro
   return <Example guest={guest} now={now} />
 }
 
-/** Shown before the first push: an example row and a link to the create page. */
+/** Shown before the first push: an example row, and a link to the create page. */
 function Example({ guest, now }: { guest: Member; now: number }) {
   const { say } = guest
   return (
@@ -178,7 +176,10 @@ function emptyText(listQuery: ListQuery): WordKey {
   return list === 'expired' ? 'pushes_none_expired' : 'pushes_none'
 }
 
-/** Links to later pages carry the time of the first page, so that new pushes do not shift the rows. */
+/**
+ * Links to the other pages. They contain the time of the first page, so that new pushes do not shift the
+ * rows.
+ */
 function Pages({ guest, listQuery, overview: { matching, pushes } }: Props) {
   const { pageNumber } = listQuery
   const from = (pageNumber - 1) * LIST_PAGE_SIZE + 1

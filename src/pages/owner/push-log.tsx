@@ -27,8 +27,8 @@ const ICONS: Record<AuditEntry['kind'], IconName> = {
 }
 
 /**
- * Returns the text and icon of an entry. The log has one kind `expire` for expiry by the owner, by wrong
- * passphrases and by a restore; the push says which it was.
+ * Returns the text and icon of an entry. The log records expiry by the owner, by wrong passphrases and by a
+ * restore as the same kind; the push itself tells them apart.
  */
 function describeEntry({ kind }: AuditEntry, { push, isReceived }: LogOf): { word: WordKey; icon: IconName } {
   if (isReceived && kind === 'creation') return { word: 'audit_arrived', icon: 'inbox' }

@@ -56,7 +56,9 @@ export function createPushPages(options: PushPageOptions) {
 
   type UseAnswer = (view: View, reader: Member) => Promise<Response>
 
-  /** Opens an answer; its owner's look does not count. Redirects to the page of one that has ended. */
+  /**
+   * Opens an answer; the owner's own view does not count. Redirects to the page of an answer that has ended.
+   */
   async function openAnswer(guest: Member, urlToken: string, use: UseAnswer): Promise<Response> {
     const owned = await pushes.getOwned(urlToken, guest.account)
     if (owned.request === null) throw notFound()
@@ -68,8 +70,8 @@ export function createPushPages(options: PushPageOptions) {
   }
 
   /**
-   * Marks the push as seen, and returns the guest with a count without it. If the store refuses, the mark in
-   * the list stays and the page is shown anyway.
+   * Marks the push as seen, and returns the guest with the new count. If the store refuses, the mark in the
+   * list stays and the page is shown anyway.
    */
   async function noteLook(guest: Member, { urlToken, isUnseen }: PushDetails): Promise<Member> {
     if (!isUnseen) return guest

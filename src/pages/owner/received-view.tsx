@@ -16,7 +16,7 @@ import { RevealedContent, type View } from '../receive/revealed.tsx'
 
 type ArrivalProps = { push: Push; readAt: number | null; words: Words; now: number }
 
-/** When an answer arrived, was read, or how it ended. */
+/** Says when an answer arrived, when it was read, or how it ended. */
 export function Arrival(props: ArrivalProps) {
   const { tone, icon, text } = describeArrival(props)
   return (
@@ -72,7 +72,10 @@ export function Answer({ guest, owned, content: { view, ...sealing } }: AnswerPr
   )
 }
 
-/** Begins a new secret. The text of an encrypted answer would be of use to nobody else. */
+/**
+ * A button that begins a new secret with this content. Not for an encrypted answer, which nobody else could
+ * read.
+ */
 function PassOn({ guest, owned: { push, urlToken } }: Omit<AnswerProps, 'content'>) {
   if (push.encryptedBy !== null) return null
   const action = PAGES.passOn.href({ url_token: urlToken })

@@ -22,8 +22,8 @@ type ReceiveProps = ReceiveFormProps & {
 }
 
 /**
- * Explains the link: what it is, how often it opens, and that this page never asks for the recipient's own
- * password.
+ * Explains what the link is and how often it can be opened, and that this page never asks for a password of
+ * the recipient's own accounts.
  */
 export function Receive({ notice, sender, ...form }: ReceiveProps) {
   const { guest, push, isOwner = false } = form
@@ -90,8 +90,8 @@ export const explained = oncePerLanguage(({ say }) => (
 ))
 
 /**
- * The page of a push that is gone. Missing, purged and expired pushes look alike, unless wrong passphrases or
- * a restore ended the push. After a restore there is no warning that another person may have opened the link.
+ * The page of a push that is gone. Missing, purged and expired pushes look alike, except if wrong passphrases
+ * or a restore ended the push. After a restore it does not warn that another person may have opened the link.
  */
 export function Gone({ guest, push }: { guest: Guest; push: Push | null }) {
   const { say } = guest
@@ -125,7 +125,7 @@ export function Wait({ guest, seconds, words: key = 'passphrase_locked' }: WaitP
 
 type LockedProps = { guest: Guest; push: Push; urlToken: string; isOwner: boolean }
 
-/** Shown in place of the form after too many wrong passphrases. */
+/** Shown instead of the form after too many wrong passphrases. */
 export function Locked({ guest, push, urlToken, isOwner }: LockedProps) {
   const { say } = guest
   return (
@@ -162,9 +162,9 @@ type ReceiveFormProps = {
   problem?: Children | undefined
   codeProblem?: Children | undefined
   isOwner?: boolean
-  /** Whether the page says that opening uses up a view, so that the form need not. */
+  /** Whether the page already says that opening uses up a view. The form then does not. */
   saysCost?: boolean
-  /** The scripts that open an end-to-end push; null for the form of a preview. */
+  /** The scripts that decrypt an end-to-end push; null for the form of a preview. */
   scripts: SealingScripts | null
 }
 
@@ -182,7 +182,7 @@ function ReceiveForm(props: ReceiveFormProps) {
     scripts,
   } = props
   const { say } = guest
-  // The listener for recipients knows one path for the button.
+  // The listener for recipients has only one path for the button.
   const action = guest.exchange.isOutside
     ? PAGES.reveal.href({ url_token: urlToken })
     : secretHref({ push, urlToken })

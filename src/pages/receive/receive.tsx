@@ -100,12 +100,15 @@ export function createReceivePages(options: ReceivePageOptions) {
     return answer(content, plain(guest, { status, headers }))
   }
 
-  /** Opens the push once per page shown. Any other request shows the page again and counts nothing. */
+  /**
+   * Opens the push once for each page that was shown. Any further press shows the page again and counts
+   * nothing.
+   */
   async function reveal(guest: Guest, form: Form, params: Params): Promise<Response> {
     const { url_token = '' } = params
     const { say } = guest
     const { session } = guest
-    // The form was opened by a signed-in guest, perhaps the owner, whose view would not have counted.
+    // The form was opened while signed in, perhaps by the owner, whose view would not have counted.
     const isSignedOut = session === null && form.text('form') !== ''
     const isOwnForm = session === null ? !isSignedOut : session.isFormToken(form.text('form'))
     const press = { text: form.text('nonce'), subject: url_token }
@@ -117,7 +120,7 @@ export function createReceivePages(options: ReceivePageOptions) {
       const notice = say(isSignedOut ? 'receive_signed_out' : 'receive_stale')
       return show(guest, params, { notice, status: 409 })
     }
-    // Unknown here: whether the earlier press used up a view.
+    // It is not known here whether the earlier press used up a view.
     return show(guest, params, { notice: say('receive_used'), saysCost: true, status: 409 }).catch(
       (cause) => {
         throw addToOutage(cause, { isInDoubt: true })

@@ -14,7 +14,7 @@ type FilesProps = { guest: Guest; files: readonly RetrievedFile[]; archives: rea
 export function RevealedFiles({ guest, files, archives }: FilesProps) {
   const { say } = guest
   const first = Math.min(...files.map(({ until }) => until))
-  // Large files can be saved for longer than small ones.
+  // Show a time for each file if they differ: large files can be saved for longer than small ones.
   const hasOwnTimes = files.some(({ until }) => until !== first)
   return (
     <section aria-labelledby="files-title">
@@ -60,7 +60,7 @@ function downloadAttributes({ words, basePath }: Guest, { grant, size }: { grant
   }
 }
 
-/** A download button. It is primary unless there is an archive, whose button is primary then. */
+/** A download button. If there is an archive, the archive's button is the primary one. */
 function FileButton({ guest, file, isOnly }: { guest: Guest; file: RetrievedFile; isOnly: boolean }) {
   return (
     <a

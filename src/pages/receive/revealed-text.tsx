@@ -1,4 +1,4 @@
-// An opened text: a masked password, a message, or lines that can be copied one by one.
+// An opened text: a masked password, a message, or lines with a copy button each.
 
 import { PAGES } from '../../http/urls.ts'
 import { Eye } from '../frame/fields.tsx'
@@ -151,7 +151,10 @@ function copyLabel({ words }: Guest, { label, at }: { label: string; at: number 
   return name === '' ? words.say('copy_line', { line: at + 1 }) : words.say('copy_named', { name })
 }
 
-/** Saves the text as a file: without a script the server sends it back, with one the browser makes it. */
+/**
+ * Saves the text as a file. With a script the browser creates the file; without one the server sends the text
+ * back.
+ */
 function SaveForm({ guest, urlToken, sealedText }: Omit<TextProps, 'payload' | 'hasFiles'>) {
   return (
     <form

@@ -37,7 +37,7 @@ export function sealText({ push, payload }: View, shownTexts: PageSeals['shownTe
   return Buffer.byteLength(payload) > MAX_SAVED_BYTES ? null : shownTexts.seal(payload)
 }
 
-/** The card of the opened secret. Emblem and title keep the positions that they had on the page before. */
+/** The card of the opened secret. Emblem and title are where they were on the page before. */
 export function Revealed({ guest, retrieval, sealedText, expireNonce, scripts }: RevealedProps) {
   const { push, urlToken, files } = retrieval
   const { words, say } = guest
@@ -79,7 +79,7 @@ export function RevealedContent({ guest, retrieval, sealedText, scripts, isAnswe
   return <Sealed {...{ guest, push, scripts, isAnswer }}>{content}</Sealed>
 }
 
-/** Warns of the last view. It comes first, because the content cannot be shown again. */
+/** Warns that this was the last view. Shown first, because the content cannot be shown again. */
 function Last({ children }: { children: string }) {
   return (
     <div class="notice low last" role="status">
@@ -149,7 +149,8 @@ function RevealedAddress({ guest, address, authority: { host, protocol } }: Addr
  */
 function WithHost({ address, host }: { address: string; host: string }) {
   const authority = /^https?:\/\/[^/?#\\]*/i.exec(address)?.[0] ?? ''
-  // Lower-case only ASCII: some other letters become two, which would shift the position.
+  // Lower-case only ASCII: the lower case of some other letters is two characters, which would shift the
+  // position.
   const at = authority.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).lastIndexOf(host)
   if (at < 0) return address
   const end = at + host.length

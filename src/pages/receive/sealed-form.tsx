@@ -1,5 +1,5 @@
-// The form that opens an end-to-end push by a script, which decrypts the answer. Without scripts the page
-// names the command that does so.
+// The form that opens an end-to-end push: a script decrypts the answer. Without scripts, the page names the
+// command that does.
 
 import type { Push } from '../../domain/push.ts'
 import type { Guest } from '../frame/guest.ts'

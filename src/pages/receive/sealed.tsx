@@ -10,7 +10,9 @@ import { IdentityChooser, type SealingScripts, Told, textsOf } from '../frame/se
 
 type Retrieved = { push: Push; payload: string; files: readonly { filename: string }[] }
 
-/** Whether the push holds what age has encrypted: an end-to-end push, or an answer for its owner. */
+/**
+ * Whether the push holds age ciphertext: an end-to-end push, or an answer that was encrypted for its owner.
+ */
 export function isSealed({ push, payload, files }: Retrieved): boolean {
   if (isEndToEnd(push)) return true
   const [first] = files

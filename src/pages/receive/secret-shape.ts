@@ -1,8 +1,8 @@
-// The shape of an opened text: what is masked, and what each copy button copies.
+// The shape of an opened text: which parts are masked, and what each copy button copies.
 
 import { isSealedText } from '../../domain/age-recipient.ts'
 
-/** `hidden`: looks like a password. `lines`: copied one by one. `prose`: read as a whole. */
+/** `hidden`: looks like a password. `lines`: to be copied one by one. `prose`: to be read as a whole. */
 type SecretShape = 'hidden' | 'lines' | 'prose'
 
 /** A line split into label and value. The label is '' if the line has none. */
@@ -46,7 +46,7 @@ const LABEL =
 /** Matches `password`, `Passphrase`, `mot de passe`, `PIN` and the like, in the languages of the pages. */
 const PASSWORD_LABEL = /pass|kennwort|contraseña|clave|\bpin\b|pwd|パスワード|暗証|كلمة (المرور|السر)/iu
 
-/** Splits a line into label and value, so that the value alone can be copied. */
+/** Splits a line into label and value, so that the value can be copied without the label. */
 export function splitLine(line: string): SecretLine {
   const label = LABEL.exec(line)?.[0] ?? ''
   return { label, value: line.slice(label.length), isPassword: PASSWORD_LABEL.test(label) }

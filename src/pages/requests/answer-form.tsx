@@ -37,7 +37,9 @@ export type RefusedAnswer = {
 
 type SealedFormProps = AnswerProps & { recipient: string }
 
-/** The form whose content the sender's browser encrypts. Without scripts the server does so on arrival. */
+/**
+ * The form whose content the sender's browser encrypts. Without scripts the server encrypts it on arrival.
+ */
 export function SealedForm({ recipient, ...props }: SealedFormProps) {
   const { guest, limits, scripts } = props
   const { words, say } = guest

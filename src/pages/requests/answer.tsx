@@ -45,7 +45,7 @@ export function createAnswerPages(options: AnswerPagesOptions) {
     return response
   }
 
-  /** Tells a program what the page shows. */
+  /** Answers a program with the facts that the page shows. */
   async function showJson(urlToken: string): Promise<Response> {
     const asked = await requests.findAsked(urlToken)
     if (asked === null) throw closed()

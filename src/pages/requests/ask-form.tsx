@@ -1,5 +1,5 @@
-// The form that asks for a secret: what is needed, what may be sent, until when and how often; all else is
-// folded away.
+// The form that asks for a secret: what is needed, what may be sent, until when and how often. All other
+// fields are folded away.
 
 import {
   DURATIONS,
@@ -24,7 +24,7 @@ const ANSWERS = { min: 1, max: MAX_ANSWERS, default: 1 }
 
 type AskFormProps = {
   guest: Member
-  /** The account's own age key. */
+  /** The age key of the account. */
   recipient: string | null
   limits: PushLimits
   wordlist: string

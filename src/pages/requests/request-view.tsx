@@ -192,7 +192,7 @@ function About({ guest: { words }, own }: Pick<Props, 'guest' | 'own'>) {
   )
 }
 
-/** Returns the title; else a text with the end of the link. */
+/** Returns the title; if there is none, a text with the last characters of the link. */
 export function nameOfRequest({ name, message, urlToken }: OwnRequest, { say }: Words): string {
   return titleOfRequest({ name, message }) || `${say('request_unnamed')} …${urlToken.slice(-4)}`
 }
@@ -204,7 +204,7 @@ function isAnswered({ request }: OwnRequest): boolean {
 
 type ProgressProps = { own: OwnRequest; words: Words; now: number; lastAt?: number | null }
 
-/** The answers of a request as dots, the last one, and how long its link still works. */
+/** The progress of a request: its answers as dots, the last one, and how long its link still works. */
 export function RequestProgress({ own, words, now, lastAt = null }: ProgressProps) {
   const { say } = words
   const { answers, maxAnswers: n, expiresAt } = own.request

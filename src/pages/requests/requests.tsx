@@ -84,7 +84,7 @@ type Props = {
   guest: Member
   page: PageOfRequests
   pageNumber: number
-  /** The account's own age key. */
+  /** The age key of the account. */
   recipient: string | null
   limits: PushLimits
   wordlist: string

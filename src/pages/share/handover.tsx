@@ -38,8 +38,8 @@ export function Ways({ guest, message, hasPassphrase, subject: key = 'message_su
 }
 
 /**
- * The button that copies the passphrase. A script shows it on the page after the form, with what was typed
- * there.
+ * The button that copies the passphrase. A script shows it on the page after the form, and fills in what was
+ * typed.
  */
 function Passphrase({ words }: { words: Words }) {
   return (

@@ -28,7 +28,7 @@ export function standardTemplate(words: Words, key: StandardMessage = 'message')
 
 type RequestMessageOptions = Pick<MessageOptions, 'template' | 'link' | 'words'> & { own: OwnRequest }
 
-/** Returns the message that contains the link of a request: what is asked for comes first. */
+/** Returns the message that contains the link of a request. It begins with what is asked for. */
 export function requestMessage({ template, own, link, words }: RequestMessageOptions): string {
   const { message, request, passphraseRequired } = own
   const facts = {

@@ -1,5 +1,5 @@
-// How a device learns to trust this server's authority: the certificate files, and the steps for each system.
-// Both are also served over plain HTTP, before a device trusts this server.
+// The page that helps a device to trust this server's authority: the certificate files, and the steps for
+// each system. Both are also served over plain HTTP, for devices that do not trust this server yet.
 
 import { DomainError } from '../../domain/errors.ts'
 import { answerAttachment } from '../../http/answers.ts'

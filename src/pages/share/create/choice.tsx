@@ -11,9 +11,7 @@ type ChoiceProps = {
   children?: Children
 }
 
-/**
- * A group of chips. `children` follow it, such as the exact fields in `.exact` that the last chip stands for.
- */
+/** A group of chips. `children` follow it, such as the fields in `.exact` for a value that no chip has. */
 export function Choice({ legend, name, picks, children }: ChoiceProps) {
   return (
     <fieldset class="choice">

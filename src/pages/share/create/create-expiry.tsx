@@ -1,5 +1,5 @@
-// When a push expires: a summary line that unfolds into chips and exact fields. It works without a script,
-// because the style sheet shows the phrases of the chosen chips.
+// When a push expires: a summary line that unfolds into chips and exact fields. Needs no script, because the
+// style sheet shows the phrases of the chosen chips.
 
 import { DURATIONS } from '../../../domain/new-push.ts'
 import { Field, Input, Tick } from '../../frame/fields.tsx'

@@ -26,7 +26,7 @@ export function CreateForm({ guest, unseen, fields }: { guest: Guest; unseen: Un
       class="create"
       novalidate
     >
-      {/* Before the files, so that a problem with these is reported before a large file is received. */}
+      {/* Must precede the files, so that problems here are reported before a large file arrives. */}
       <input type="hidden" name="push[opened_by]" value={unseen.openedBy} />
       {unseen.form !== null && <input type="hidden" name="push[form]" value={unseen.form} />}
       <input type="hidden" name="push[idempotency_key]" value={unseen.idempotencyKey} />

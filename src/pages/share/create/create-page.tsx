@@ -43,7 +43,7 @@ export type CreatePageParts = {
 type FormState = {
   typed: Typed
   refused: CreateRefusal | null
-  /** The push whose settings the new one repeats. */
+  /** The push whose settings are copied to the new one. */
   again: LabelledPush | null
   shared?: Shared
   setup?: Setup | null
@@ -94,8 +94,8 @@ export function createShowForm(options: CreatePageParts) {
   }
 
   /**
-   * Finds the push of "Share again like this". The URL contains only its token, so that no name ends up in a
-   * proxy's log.
+   * Finds the push to copy for "Share again like this". The URL contains only its token, so that no name gets
+   * into a proxy's log.
    */
   async function findAgain({ query, session }: Guest): Promise<LabelledPush | null> {
     const urlToken = query.get('like')
@@ -114,8 +114,8 @@ export function createShowForm(options: CreatePageParts) {
   }
 
   /**
-   * Shows the form filled in with what the system shared. The person still has to send it. With `outage`, the
-   * account is unknown.
+   * Shows the form filled in with the shared content. The person still has to send it. `outage`: the account
+   * could not be looked up.
    */
   async function showShared(guest: Guest, shared: Shared, outage: OutageError | null): Promise<Response> {
     const chosen = outage === null ? await findChosen(guest) : NO_CHOICES
@@ -157,7 +157,7 @@ export function createShowForm(options: CreatePageParts) {
     const content = (
       <>
         <h1>{title}</h1>
-        {/* Who has an account knows, and begins with whom it is for. */}
+        {/* People with an account know this: their page begins with the field for the recipient. */}
         {!isOfAccount && <p class="lead">{words.say('create_lead')}</p>}
         {setup && <SetupSteps guest={guest} setup={setup} />}
         {again && <LikeAnother words={words} pushed={again} />}
@@ -196,7 +196,7 @@ export function createShowForm(options: CreatePageParts) {
 
 type ScriptedFormProps = { words: Words; limits: PushLimits; form: Html; isSealed: boolean }
 
-/** The form. Without scripts the page says that the server can read what is typed, or has no form. */
+/** The form. Without scripts the page says that the server can read what is typed, or shows no form. */
 function ScriptedForm({ words, limits, form, isSealed }: ScriptedFormProps) {
   const { say } = words
   if (limits.endToEnd === 'off') return form
@@ -208,11 +208,11 @@ function ScriptedForm({ words, limits, form, isSealed }: ScriptedFormProps) {
   return <NeedsScript {...{ words, command, otherwise }}>{form}</NeedsScript>
 }
 
-/** More characters than any field except the text accepts. */
+/** Longer than any field may be, except the text. */
 const MAX_FIELD = 64 * 1024
 
 /**
- * Drops texts that are too long to be accepted: escaped in a page, they would take many times the memory of
+ * Drops texts that are too long to be accepted. Escaped in a page, they would take many times the memory of
  * the form.
  */
 function withoutLongest(typed: Typed, { payloadBytes }: PushLimits): Typed {

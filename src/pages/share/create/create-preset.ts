@@ -49,7 +49,7 @@ export function requestedOf({ push, name, note }: LabelledPush): RequestedSettin
   return { kind, name, note, lifetime, views: expireAfterViews, retrievalStep, deletableByViewer, endToEnd }
 }
 
-/** Returns the shorter of both lifetimes, as the API does; null if neither is given. */
+/** Returns the shorter lifetime, as the API does; null if neither is given. */
 function shorterOf(days: number | null, duration: number | undefined): number | null {
   if (days === null || days === 0) return duration ?? null
   return Math.min(days * DAY, duration ?? Number.POSITIVE_INFINITY)

@@ -32,7 +32,7 @@ export type CreateScripts = { wordlist: string; qrPreview: string } & Pick<Seali
 export type FieldsProps = {
   words: Words
   href: Guest['href']
-  /** Whether the form was opened by an account, so that it offers everything that an account may send. */
+  /** Whether an account opened the form, so that it offers everything that an account may send. */
   isOfAccount: boolean
   /** Whether anyone may create an account. */
   signups: boolean

@@ -1,4 +1,4 @@
-// Converts the fields of the create form into those of the API. Handles what only the form has: addresses
+// Converts the fields of the create form into those of the API. Handles what only the form accepts: addresses
 // without a scheme, Wi-Fi networks, and times in minutes and hours.
 
 import { MAX_QR_CHARACTERS } from '../../../domain/new-push.ts'
@@ -67,7 +67,7 @@ function readWifi(form: Wire): RevisedPush {
   return { wire: { kind: 'qr', payload }, problems }
 }
 
-/** Keeps whole days as days, and converts anything shorter to a duration. */
+/** Keeps whole days as days. Converts anything else to a duration. */
 function readLifetime(form: Wire): RevisedPush {
   const { expire_after: given, expire_after_duration: index } = form
   if (index !== undefined && index !== EXACT) return { wire: { expire_after_duration: index } }

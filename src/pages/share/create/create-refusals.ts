@@ -69,7 +69,7 @@ export function explainRefusal(cause: DomainError, guest: Guest): Explanation | 
 }
 
 /**
- * Explains an outage. The form keeps its idempotency key, so that a retry creates only one push even if the
+ * Explains an outage. The form keeps its idempotency key, so that a retry creates no second push even if the
  * first try succeeded.
  */
 export function whyOutage(cause: OutageError, { words: { say } }: Guest): Explanation {

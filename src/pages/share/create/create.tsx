@@ -29,10 +29,7 @@ export type CreatePageOptions = CreatePageParts & {
   anonymousAccess: boolean
 }
 
-/**
- * A form that is being read: the fields so far, and the push that the form has created before, if there is
- * one.
- */
+/** A form that is being read: the fields so far, and the push that this form created earlier, if any. */
 type FormSubmission = {
   guest: Guest
   fields: Record<string, string>
@@ -110,8 +107,8 @@ export function createCreatePage(options: CreatePageOptions) {
   }
 
   /**
-   * Checks the sender before files are stored. Browsers send the hidden fields before the files; a client
-   * that does not is checked at the end of the form.
+   * Checks the sender before files are stored. Browsers send the hidden fields before the files; for a client
+   * that does not, the check is at the end of the form.
    */
   function requireOpenerOfFiles({ guest, typed }: FormSubmission): void {
     if (typed('opened_by') !== '' || typed('form') !== '') requireOpener(guest, typed, marks)
@@ -144,7 +141,8 @@ export function createCreatePage(options: CreatePageOptions) {
     if (presented === null) return pushes.create(push, { viewer, upload, attempt: null })
     const attempt = await idempotency.begin(presented, { waits: true })
     try {
-      // The key expired while its files were compared, so there is nothing to create a push from.
+      // The key expired while its files were compared. They were not stored, so no push can be created from
+      // them.
       if (made !== null && attempt.made === null) throw idempotency.hasEnded()
       return await pushes.create(push, { viewer, upload, attempt })
     } finally {
@@ -157,7 +155,8 @@ export function createCreatePage(options: CreatePageOptions) {
     const why = isDomainError(cause) ? explainRefusal(cause, sending.guest) : null
     if (why === null) throw cause
     const { guest, typed, files, isUnknown } = sending
-    // In an outage the lookup would fail too. The form keeps its key, so sending it again finds the push.
+    // Skip the lookup in an outage, where it would fail too. The form keeps its key, so sending it again
+    // finds the push.
     const made = why.isOfSomebodyElse === true || isOutage(cause) ? null : await findMade(sending)
     const again = made === null ? {} : { message: guest.say('problem_key_reused'), isKeyUsed: true }
     const madeUrlToken = made?.urlToken ?? null

@@ -3,7 +3,7 @@
 import type { Words } from '../../../words/words.ts'
 import { Icon } from '../../frame/icons.tsx'
 
-/** The options of the generator, in a menu that covers what follows and moves nothing. */
+/** The options of the generator, in a menu that covers the fields below and moves nothing. */
 export function Generator({ words: { say } }: { words: Words }) {
   return (
     <details class="generator menu" hidden data-generator data-kind="text">

@@ -1,5 +1,5 @@
-// The page of a link as its recipient will see it, beside the form that is still being filled in. The form's
-// script asks for it with the limits alone: neither a content nor a name or passphrase.
+// The page of a link as its recipient will see it, beside the create form. The form's script requests it with
+// the limits only: no content, name or passphrase.
 
 import { DURATIONS, type PushLimits } from '../../../domain/new-push.ts'
 import type { Push } from '../../../domain/push.ts'
@@ -9,7 +9,7 @@ import type { Guest } from '../../frame/guest.ts'
 import { Receive } from '../../receive/receive-views.tsx'
 import { readLimits } from './create-reader.ts'
 
-/** The place of the card. The script fills it in where there is room for it. */
+/** An empty place for the card. The script fills it if there is room. */
 export function BesideForm({ words: { say } }: { words: Words }) {
   return (
     <aside class="half" hidden inert data-card={say('created_preview_named')}>

@@ -1,4 +1,4 @@
-// Fills in the create form with what the system shares with the installed app. Stores nothing.
+// Fills the create form with what the system shares with the installed app. Stores nothing.
 
 import { ANY_TYPE } from '../../../domain/files.ts'
 import { type BodyLimits, streamBody, tooLarge } from '../../../http/intake/body.ts'
@@ -7,7 +7,7 @@ import type { Guest } from '../../frame/guest.ts'
 import { SHARED } from '../../frame/manifest.ts'
 import { completeWebAddress } from './web-address.ts'
 
-/** Shared files are held in memory and in the page. Larger ones have to be chosen in the form. */
+/** Shared files are held in memory and in the page, so larger ones have to be chosen in the form. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 
 type SharedFile = { name: string; type: string; content: string }

@@ -7,8 +7,8 @@ const NO_HOSTS = /^(?:tel|sms|geo|data|mailto|javascript|about|blob|file):/i
 const PORT = /:\d{1,5}$/
 
 /**
- * Adds `https://` to `www.example.org`, `nas:5000` and the like. Leaves anything else as it is, for the check
- * to refuse.
+ * Adds `https://` to `www.example.org`, `nas:5000` and the like. Leaves any other text unchanged; the check
+ * refuses it.
  */
 export function completeWebAddress(typed: string): string {
   const text = typed.trim()
@@ -23,7 +23,8 @@ function beginsWithHost(text: string): boolean {
   const host = authority.replace(PORT, '')
   if (/^\[[\da-f:.]+\]$/i.test(host) || /^(?:\d{1,3}\.){3}\d{1,3}$/.test(host)) return true
   if (/^(?:[\p{L}\p{M}\p{N}_-]+\.)+\p{L}[\p{L}\p{M}\p{N}-]*\.?$/u.test(host)) return true
-  // A single word may be anything, even a password. With a port or a path it is a host of the network.
+  // A single word may be anything, even a password. With a port or a path it is a host name of the local
+  // network.
   const isWord = /^\p{L}[\p{L}\p{M}\p{N}_-]*$/u.test(host)
   return isWord && (host === 'localhost' || PORT.test(authority) || text[authority.length] === '/')
 }
