@@ -9,7 +9,10 @@ import type { PushChoices } from '../domain/push-choices.ts'
 
 export type NewAccount = { email: string; passwordHash: string; isAdmin: boolean }
 
-/** `totpSecret` is sealed; `totpStep` is the last step of time whose code was used. */
+/**
+ * A password hash with the second factor. `totpSecret` is sealed; `totpStep` is the time step of the last
+ * used code.
+ */
 export type Credentials = {
   account: Account
   passwordHash: string
@@ -20,11 +23,11 @@ export type Credentials = {
 export type NewPassword = {
   id: number
   passwordHash: string
-  /** The session to keep; every other one ends. */
+  /** The session that continues; all others end. */
   keepSession?: number | null
   /**
-   * Whether to remove what was made with the old password: API tokens, links for other accounts, and
-   * webhooks.
+   * Whether to remove what may have been created with the old password: API tokens, links for other accounts,
+   * and webhooks.
    */
   revoke?: boolean
 }
@@ -70,7 +73,7 @@ export type SessionOrigin = Pick<Session, 'issuer' | 'subject' | 'sid' | 'isMult
 /** A person at a provider. */
 export type Identity = { issuer: string; subject: string }
 
-/** The sessions that a provider ends: those of its session, or all of a person. */
+/** The sessions that a logout at the provider ends: those of one provider session, or all of a person. */
 export type ProviderLogout = {
   issuer: string
   sid: string | null
@@ -90,8 +93,8 @@ export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'>
 }
 
 /**
- * `email` is used only when the link was made for no particular address. `identity`: who gets the account
- * instead of somebody with a password; a reset link takes none.
+ * The use of a link. `email` is needed only if the link is for no particular address. `identity`: the person
+ * at the provider who gets the account instead of a password; not possible with a reset link.
  */
 export type AccountLinkUse = { hash: Buffer; email: string; passwordHash: string; identity?: Identity }
 
@@ -113,8 +116,8 @@ export type NewPasskey = {
 export type StoredPasskey = Passkey & { publicKey: Uint8Array; owner: Credentials }
 
 /**
- * `beside`: the hash of the password that was right just before, beside which the passkey signs in again
- * without one; null without a password.
+ * `beside`: the hash of the password that was just confirmed, after which the passkey may sign in by itself
+ * again; null without a password.
  */
 export type PasskeyUse = { id: number; accountId: number; counter: number; beside: string | null }
 
@@ -131,7 +134,7 @@ export type Preferences = PushChoices & {
   mailLanguage: Language | null
 }
 
-/** `total` counts all pages. */
+/** `total` counts the accounts of all pages. */
 export type PageOfPeople = { people: ListedAccount[]; total: number }
 
 /** The number of live pushes of an account, and the space that they use. */

@@ -1,4 +1,4 @@
-// What an operator wants to know of the database server and the nodes, when rows are not in the data folder.
+// Facts about the database server and the nodes for the operator, if the rows are not in the data folder.
 
 export type NodeReport = {
   /** The name of its machine. */
@@ -10,7 +10,7 @@ export type NodeReport = {
   seenAt: number
   /** Whether it is this process. */
   isThis: boolean
-  /** False for one that was not seen for a while, and has not been removed yet. */
+  /** False for a node that was silent for a while, but is not removed yet. */
   isAlive: boolean
 }
 
@@ -21,7 +21,7 @@ export type DatabaseCounts = {
   transactions: number
   /** Reads and transactions that failed, after all tries. */
   failures: number
-  /** Tries after the first one. */
+  /** The number of repeated attempts. */
   retries: number
   /** Transactions whose connection was lost in their commit. */
   unknownOutcomes: number
@@ -43,14 +43,15 @@ export type DatabaseReport = {
   /** Throws `overloaded` when the database does not answer. */
   listNodes(): Promise<NodeReport[]>
   /**
-   * Why nothing is served, in whole sentences for the operator; null while everything is. Never takes long.
+   * Returns why this node serves nothing, in whole sentences for the operator; null while it serves. Always
+   * quick.
    */
   findRefusal(): string | null
   /** Whether it has refused changes lately because its disk is full. */
   isFull(): boolean
   /**
-   * Why it gives this node no connections, in whole sentences for the operator; null while it does, or when
-   * the reason is unknown.
+   * Returns why the server refuses connections to this node, in whole sentences for the operator; null if it
+   * does not, or if the reason is unknown.
    */
   explainLoss(): string | null
   /** Whether an outage has been logged, so that refused requests and jobs need not be. */

@@ -2,7 +2,7 @@
 
 let listener: ((step: string) => void) | null = null
 
-/** Marks a durable step by its name. Does nothing outside tests. */
+/** Reports a durable step by its name to the listener of a test. */
 export function atStep(name: string): void {
   listener?.(name)
 }

@@ -1,6 +1,9 @@
-// What a store of sealed files promises: it keeps sealed bytes under ids that the services choose.
+// The contract of a store of sealed files: it keeps sealed bytes under ids that the services choose.
 
-/** Sealed files. An id is never written twice. The services seal the content and keep names and types. */
+/**
+ * Sealed files. An id is never written twice. The services seal the content, and store names and types
+ * elsewhere.
+ */
 export type SealedFiles = {
   /**
    * Writes a file as its bytes arrive. The file exists, and is durable, once the promise resolves. After a
@@ -8,11 +11,11 @@ export type SealedFiles = {
    * `files_unreachable`.
    */
   put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void>
-  /** Returns null when the file does not exist any more. */
+  /** Returns null if the file does not exist any more. */
   open(id: string): Promise<OpenedFile | null>
   /** Whether the file is there and as long as `size` plain bytes are when sealed. */
   has(file: { id: string; size: number }): Promise<boolean>
-  /** Removes a file, whole or unfinished. Does nothing when there is none. */
+  /** Removes a complete or unfinished file. Does nothing if there is none. */
   remove(id: string): Promise<void>
 }
 
@@ -27,24 +30,22 @@ export type BucketReport = {
   findProblem(): Promise<string | null>
   /** Whether it refused the last file for want of room. */
   isFull(): boolean
-  /** How requests to it ended, since the start. */
+  /** Counts the requests to the bucket since the start, by outcome. */
   countRequests(): Readonly<Record<'ok' | 'retried' | 'missing' | 'failed', number>>
 }
 
-/**
- * A file that is open for reading, until `close`. On a disk it stays readable when it is removed meanwhile.
- */
+/** A file that is open for reading, until `close`. On a disk it can still be read after it was removed. */
 export type OpenedFile = {
-  /** Sealed bytes. */
+  /** The size in sealed bytes. */
   size: number
-  /** The sealed bytes from `start`; fewer than `length` when the file ends earlier. */
+  /** Reads sealed bytes from `start`; fewer than `length` if the file ends earlier. */
   read(span: { start: number; length: number }): Promise<Uint8Array>
   close(): Promise<void>
 }
 
 /**
- * Files with a record of the push that each belongs to. Until a create takes it, a file is an unfinished
- * upload. Files that belong to nothing are due for removal; at a start this includes every unfinished upload.
+ * Files, each with a record of its push. Until a push takes it, a file is an unfinished upload. Files without
+ * a push or upload are due for removal; at a start, all unfinished uploads become due.
  */
 export type FileStore = Pick<SealedFiles, 'open' | 'has'> & {
   /**
@@ -52,26 +53,29 @@ export type FileStore = Pick<SealedFiles, 'open' | 'has'> & {
    * it. Throws `disk_full`.
    */
   keepFile(id: string, bytes: AsyncIterable<Uint8Array>, isEntered?: boolean): Promise<void>
-  /** Makes the file of an upload that no push took due for removal. */
+  /** Makes the file of an upload due for removal, because no push takes it. */
   giveUpFile(id: string): Promise<void>
   /**
-   * Removes the files that are due and resolves to their number. A second call waits for the first, then
-   * looks again.
+   * Removes the files that are due, and resolves to their number. A concurrent call waits for the running
+   * one, then checks again.
    */
   removeDue(): Promise<number>
-  /** When the next file is to be removed, which may be in the past; null when none is. */
+  /** Resolves to when the next file is due for removal, which may be in the past; null if none is. */
   findNextDue(): Promise<number | null>
 }
 
 export type FreeSpace = {
-  /** Throws `disk_full` when less than the floor is free. Returns null when there is nothing to wait for. */
+  /**
+   * Checks the free space. Throws `disk_full` if it is below the floor. Returns null if there is nothing to
+   * wait for.
+   */
   require(): Promise<void> | null
   /** Whether more than the floor was free when the disk was last measured, about a second ago. */
   hasRoom(): boolean
   /** Whether a write failed on a full disk, and the disk has had no room since. */
   isFull(): boolean
   /**
-   * Free and total bytes of the disk under the data folder. `inodes` is null where the file system does not
+   * Measures the free and total bytes of the data folder's disk. `inodes` is null if the file system does not
    * count them.
    */
   measure(): Promise<{ free: number; total: number; inodes: { free: number; total: number } | null }>

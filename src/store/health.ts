@@ -1,5 +1,5 @@
-// Numbers for health checks: the only reads that do not wait for the disk, so that they also answer while it
-// hangs.
+// Numbers for health checks. These are the only reads that do not wait for the disk, so that they answer
+// while it hangs.
 
 import type { PushCounts } from '../domain/listing.ts'
 import type { DeliveryFailure, OutboxKind } from '../domain/outbox.ts'
@@ -14,7 +14,8 @@ const COUNT_STEP = 10_000
 type IndexPosition = { at: number; id: number }
 
 /**
- * Two statements: the index position at which a step ends, and the number of pushes after the last full step.
+ * Makes two statements: one finds the index position at which a step ends, the other counts the pushes after
+ * the last full step.
  */
 function counting(time: string, where: string) {
   const rest = `FROM pushes WHERE ${where} AND (${time}, id) > ($1, $2)`
@@ -42,7 +43,7 @@ const FAILING = statement<{ host: string; error: DeliveryFailure; count: number 
 )
 
 export function createHealth({ glance }: Pick<Parts, 'glance'>) {
-  /** Counts in steps, between which other requests run. */
+  /** Counts in steps, so that other requests run in between. */
   async function count({ END, REST }: ReturnType<typeof counting>): Promise<number> {
     let position: IndexPosition = { at: Number.MIN_SAFE_INTEGER, id: 0 }
     for (let counted = 0; ; counted += COUNT_STEP) {
@@ -54,7 +55,7 @@ export function createHealth({ glance }: Pick<Parts, 'glance'>) {
     }
   }
 
-  /** Reads an index to its end, in steps between other requests. */
+  /** Counts the pushes by reading a whole index, in steps, so that other requests run in between. */
   async function countPushes(): Promise<PushCounts> {
     return { live: await count(LIVE), expired: (await count(ANONYMOUS_ENDED)) + (await count(OWNED_ENDED)) }
   }
@@ -68,7 +69,8 @@ export function createHealth({ glance }: Pick<Parts, 'glance'>) {
     countPushes,
     countMessages,
     /**
-     * Counts the webhooks of a host that failed at their last try, and why; only hosts with the most of them.
+     * Counts, for each host, the webhooks whose last delivery failed, with the reason. Lists only the hosts
+     * with the most of them.
      */
     listFailingWebhooks: () => glance(() => all(FAILING)),
   }

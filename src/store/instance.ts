@@ -1,5 +1,5 @@
-// What a database knows of itself, whichever engine keeps it: under which keys it was written, when it was
-// last in use, and whether it may be served after a copy.
+// Facts that a database stores about itself, the same in every engine: the keys under which it was written,
+// when it was last in use, and whether it may be served after a copy.
 
 import { findKey, fingerprint, type Keyring } from '../crypto/keyring.ts'
 import type { ClockMark } from '../domain/clock.ts'
@@ -24,8 +24,8 @@ export function listKnownKeys(): Step<KnownKey[]> {
 }
 
 /**
- * Throws `conflict` unless the key file holds the keys that the database was written with, which it returns.
- * A key may be missing once nothing needs it, unless other nodes serve the database.
+ * Returns the keyring. Throws `conflict` unless it holds the keys that the database was written with. A key
+ * may be missing once nothing needs it, unless other nodes serve the database.
  */
 export function* requireKeys({ keyring, keyFile }: Keys, { hasOthers = false } = {}): Step<KnownKey[]> {
   const known = yield* listKnownKeys()
@@ -52,7 +52,7 @@ export function nameKeys(keys: readonly KnownKey[]): string {
 
 /**
  * Checks the keys like `requireKeys`, then stores a new first key and removes keys that nothing needs. All
- * other nodes must have the new key before.
+ * other nodes must have the new key already.
  */
 export function* enterKeys(keys: Keys, { hasOthers = false } = {}): Step<void> {
   const { keyring, keyFile } = keys
@@ -71,7 +71,7 @@ export function* enterKeys(keys: Keys, { hasOthers = false } = {}): Step<void> {
 const CLOCK_MARK = statement<ClockMark>('SELECT clock_mark AS mark, clock_doubted AS doubted FROM instance')
 const WRITE_MARK = statement('UPDATE instance SET clock_mark = $1, clock_doubted = $2')
 
-/** When it was last in use. */
+/** Reads when the database was last in use. */
 export function* readClockMark(): Step<ClockMark> {
   return (yield* first(CLOCK_MARK)) ?? { mark: 0, doubted: null }
 }

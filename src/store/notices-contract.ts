@@ -10,14 +10,14 @@ import type { DeliveryFailure, OutboxKind, WebhookFormat } from '../domain/outbo
 export type AccountEvent = { n: number; type: EventType; at: number; data: string }
 
 /**
- * `first` is the number of the oldest event that is kept, and `last` that of the newest one ever; both 0
- * without any.
+ * `first`: the number of the oldest event that is still stored. `last`: that of the newest event there ever
+ * was. Both are 0 if there was none.
  */
 export type EventRange = { first: number; last: number }
 
 export type EventLook = { last: ReadonlyMap<number, number>; validTokens: ReadonlySet<number> }
 
-/** A message that a node has taken for one try; no other node takes it before the lease has ended. */
+/** A message that a node has leased for one attempt. No other node takes it before the lease ends. */
 export type DueMessage = {
   id: number
   kind: OutboxKind
@@ -31,7 +31,7 @@ export type DueMessage = {
   body: string
 }
 
-/** Numbers of messages that wait, and of those that were given up in the last days. */
+/** The numbers of messages that wait, and of those that were given up in the last days. */
 export type OutboxCounts = { waiting: number; failed: number }
 
 export type StoredWebhook = {

@@ -1,4 +1,4 @@
-// Makes the operations of the store from steps, whichever engine runs them.
+// Creates the operations of the store from steps, for whichever engine runs them.
 
 import type { Appearance } from '../domain/appearance.ts'
 import { DamageError } from '../domain/errors.ts'
@@ -80,7 +80,7 @@ function createAppearance({ read, write }: Steps) {
   }
 }
 
-/** The number of damaged places that are reported one by one; further ones are only counted. */
+/** How many damaged records are reported one by one. Further ones are only counted. */
 const MOST_REPORTED = 100
 const MOST_KNOWN = 10_000
 

@@ -11,8 +11,8 @@ import type { AnswerToStore } from './requests-contract.ts'
 import type { SealedFile, SealedLabels, SealedMails, SealedSecrets } from './sealed-contract.ts'
 
 /**
- * A push as it is stored. `id` is the store's name for it, `lookup` finds it by its link, `keyNumber` is its
- * instance key.
+ * A push as it is stored. `id` identifies it within the store, `lookup` is derived from its link, and
+ * `keyNumber` is its instance key.
  */
 export type StoredPush = Push &
   LogCounts & {
@@ -50,7 +50,7 @@ export type PushToStore = {
   /** The share of the creator's address; null when the push is not counted. */
   share: ShareToTake | null
   visit: Visit
-  /** Throws when nobody would get the answer any more. Nothing is stored then. */
+  /** Throws if the client has disconnected. Then nothing is stored. */
   requireOpen?: (() => void) | undefined
 }
 
@@ -70,12 +70,12 @@ export type EditToPush = VisitToPush & {
 export type Edited = { outcome: 'edited'; push: StoredPush } | { outcome: 'refused'; problems: Problems }
 
 /**
- * `lookBy`: an account whose own pushes are not counted, only audited as `owner_view`; null counts every
- * view. A counted view spends `nonce`.
+ * `lookBy`: the account whose own pushes are not counted, only audited as `owner_view`; null counts every
+ * view. A counted view uses up `nonce`.
  */
 export type Claim = VisitToPush & { lookBy: Account | null; nonce?: PageNonce | null }
 
-/** `limited`: too many wrong passphrases, so no view was counted and nothing was written. */
+/** `limited`: there were too many wrong passphrases, so no view was counted and nothing was written. */
 export type ClaimResult = { outcome: 'view' | 'expired' | 'limited'; push: StoredPush }
 
 /** `open` decrypts the content and has no effects. When it throws, no view is counted. */
@@ -96,8 +96,8 @@ export type PlainClaimed<T> =
   | { outcome: 'has_files'; push: StoredPush; sealed: SealedContent }
 
 /**
- * `seenViews` is the number of views at the owner's last look, `readAt` when its owner read an answer, and
- * `fileBytes` what the files of a live push have in all.
+ * `seenViews`: the number of views when the owner last looked. `readAt`: when the owner read an answer.
+ * `fileBytes`: the total size of the files of a live push.
  */
 export type ListedPush = {
   push: StoredPush
@@ -107,6 +107,6 @@ export type ListedPush = {
   fileBytes: number
 }
 
-/** Enough to open the name and note of a push. */
+/** The facts that are needed to open the name and note of a push. */
 export type SealedTexts = Pick<StoredPush, 'id' | 'lookup' | 'keyNumber' | 'ownerId'> &
   Pick<SealedLabels, 'name' | 'note'>

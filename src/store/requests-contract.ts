@@ -16,7 +16,7 @@ export type RequestToStore = SecretRequest & SealedRequest & { lookup: Uint8Arra
 
 export type StoredRequest = RequestToStore & { id: number }
 
-/** The answer of a push to a request. `reservation` is that of its upload; null without one. */
+/** Stored with a push that answers a request. `reservation` is that of its upload; null if it has none. */
 export type AnswerToStore = { requestId: number; reservation: number | null }
 
 /** The lookup of a request by its link, and its sealed members. */

@@ -1,5 +1,5 @@
-// Stored requests for secrets, and the answers that are reserved while they are uploaded. Every change holds
-// the lock of the row of the request.
+// Stored requests for secrets, and the answers that are reserved during their uploads. Every change holds the
+// lock of the request's row.
 
 import { PAGE_SIZE } from '../domain/audit.ts'
 import { DomainError } from '../domain/errors.ts'
@@ -31,8 +31,8 @@ const PAGE = select(requests, `WHERE account_id = $1 ORDER BY id DESC LIMIT ${PA
 const insert = insertInto(requests)
 const update = updateOf(requests, ['answers', 'closedAt', 'wrongTries', 'wrongTriesSince', 'wrongTriesInAll'])
 /**
- * Counts valid reservations. One that ends later than a new one was made while the clock was ahead, and is
- * ignored.
+ * Counts valid reservations. Ignores one that ends later than a new one would: it was made while the clock
+ * was ahead.
  */
 const RESERVED = statement<{ n: number }>(
   'SELECT count(*) AS n FROM request_reservations WHERE request_id = $1 AND id <> $2 AND until > $3 AND until <= $4',
@@ -106,7 +106,7 @@ export function createRequests({ steps, now, node }: Pick<Parts, 'steps' | 'now'
   }
 
   return {
-    /** Throws `unauthenticated` when the account is not active, or has had more than `resets` resets. */
+    /** Throws `unauthenticated` if the account is disabled, or was reset more than `resets` times. */
     addRequest: (request: RequestToStore, resets: number) => write(() => add(request, resets), GROWS),
     /**
      * Finds a request by its link. The requests of a disabled account are closed for as long as it is
@@ -121,19 +121,19 @@ export function createRequests({ steps, now, node }: Pick<Parts, 'steps' | 'now'
     listRequests: ({ accountId, pageNumber }: { accountId: number; pageNumber: number }) =>
       read(() => all(PAGE, accountId, (pageNumber - 1) * PAGE_SIZE)),
     /**
-     * Closes a request; one that is over stays unchanged. Returns null when this account has no such request.
+     * Closes a request. Leaves one that is over unchanged. Returns null if this account has no such request.
      */
     closeRequest: (which: { id: number; accountId: number }) => write(() => close(which)),
     /**
-     * Counts a wrong passphrase, of which the last of `maxTries` (0: no limit) closes the request. Returns
-     * null when the request is gone. `limited`: nothing was written.
+     * Counts a wrong passphrase; the last of `maxTries` (0: no limit) closes the request. Returns null if the
+     * request is gone. `limited`: nothing was written.
      */
     refusePassphrase: (wrong: { id: number; maxTries: number }) => write(() => refuse(wrong)),
     /**
-     * Counts an upload as an answer for ten minutes and enters its first file, which `keepFile` need not
-     * enter again. Returns the number of the reservation; null when the request takes no more. Throws
-     * `overloaded` while uploads hold all answers that are left, and `too_many` when the sender's address has
-     * no room.
+     * Reserves an answer for an upload, for ten minutes, and enters its first file, which `keepFile` need not
+     * enter again. Returns the number of the reservation; null if the request accepts no more. Throws
+     * `overloaded` while uploads hold all remaining answers, and `too_many` if the sender's address has no
+     * room.
      */
     reserveAnswer: (which: AnswerToReserve) => write(() => reserve(which), GROWS),
     freeReservation: (reservation: number) => write(() => run(FREE, reservation)),
@@ -146,9 +146,9 @@ export function createRequests({ steps, now, node }: Pick<Parts, 'steps' | 'now'
 }
 
 /**
- * Counts an answer that this transaction stores, in place of its reservation. Throws `not_found` for a
- * removed request, `gone` for one that takes no more answers, and `overloaded` while uploads hold all
- * remaining answers.
+ * Counts an answer that this transaction stores, and ends its reservation. Throws `not_found` for a removed
+ * request, `gone` for one that accepts no more answers, and `overloaded` while uploads hold all remaining
+ * answers.
  */
 export function* takeAnswer(
   { requestId, reservation }: AnswerToStore,
@@ -171,13 +171,13 @@ function held(): DomainError {
   return new DomainError('overloaded', message, { retryAfter: 60, isHeld: true })
 }
 
-/** Counts answers that uploads other than `own` hold. */
+/** Counts the answers that other uploads than `own` have reserved. */
 function* countReserved(id: number, now: number, own = NO_RESERVATION): Step<number> {
   const latest = now + RESERVATION_LIFETIME + NODES_APART
   return (yield* first(RESERVED, id, own, now, latest))?.n ?? 0
 }
 
-/** Changes the links and texts of all requests; null leaves one as it is. */
+/** Changes the links and texts of all requests. Null leaves one unchanged. */
 export function* relinkRequests(change: (request: StoredRequest) => LinkedRequest | null): Step<void> {
   for (const request of yield* all(ALL)) {
     const linked = change(request)

@@ -1,4 +1,4 @@
-// What is sealed of a push, as the store keeps it.
+// The sealed parts of a push, as they are stored.
 
 /** The secrets that open a push, destroyed when it expires. */
 export type SealedSecrets = {
@@ -19,7 +19,7 @@ export type SealedLabels = {
   note: Uint8Array | null
   /** The token of the request that the push answers, empty if a restore lost it; null for any other push. */
   request?: Uint8Array | null
-  /** Whether the name was entered as that of the recipient; false if not there. */
+  /** Whether the name was entered as that of the recipient; false if absent. */
   namesRecipient?: boolean
 }
 

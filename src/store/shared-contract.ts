@@ -1,11 +1,11 @@
-// Budgets: limited numbers of tries, which all nodes of one instance share. No push depends on them, and all
-// of them lapse by themselves.
+// Budgets: limited numbers of tries, which all nodes of one instance share. No push depends on them, and they
+// expire by themselves.
 
-/** Allows at most `tries` under a name, in a `window` of milliseconds that begins with the first try. */
+/** Allows at most `tries` for one name within `window` milliseconds, which begin with the first try. */
 export type Budget = {
   name: string
   tries: number
-  window: number /** Tries that one attempt takes; 1 when absent. */
+  window: number /** How many tries one attempt counts as; 1 if absent. */
   cost?: number
 }
 
@@ -15,14 +15,14 @@ export type BudgetState = Budget & { spent: number; until: number }
 export type BudgetAttempt = {
   /** The budgets that this try spends. */
   counts: readonly Budget[]
-  /** Other budgets that `refuse` considers. */
+  /** Other budgets that `refuse` takes into account. */
   looks?: readonly Budget[]
   /**
-   * Returns the budget that refuses the try, if one does. Receives the states of `counts`, then of `looks`.
+   * Returns the budget that refuses the try, or null. Receives the states of `counts`, then those of `looks`.
    * May be called several times.
    */
   refuse: (states: readonly BudgetState[]) => BudgetState | null
 }
 
-/** The decision on a try; `states` are those before it, of `counts`, then of `looks`. */
+/** The decision on a try. `states` are those before it: of `counts`, then of `looks`. */
 export type BudgetDecision = { refusedBy: BudgetState | null; states: readonly BudgetState[] }

@@ -1,5 +1,5 @@
-// What the nodes of an instance share, as rows. Names are keyed hashes, because some contain what people
-// typed as their address.
+// Rows that the nodes of an instance share. Names are keyed hashes, because some contain the address that a
+// person typed.
 
 import { hashAddress } from '../crypto/digest.ts'
 import { DomainError } from '../domain/errors.ts'
@@ -12,21 +12,21 @@ import { forSome, insertUnlessThere, type RowOf, select, statement } from './sta
 import { all, has, type Parts, run, type Step } from './steps.ts'
 import { spentPoints } from './tables.ts'
 
-/** Rows that one step removes. */
+/** How many rows one step removes. */
 const SOME = 1_000
-/** More than the clocks of two nodes can differ, since both follow the database. */
+/** An upper bound on the difference between the clocks of two nodes, which both follow the database's. */
 const CLOCK_SLACK = MINUTE
 /** Longer than the clocks of nodes can differ. */
 const MARGIN = HOUR
-/** Budgets that are counted in memory at most; each holds about 100 bytes. */
+/** The maximum number of budgets that are counted in memory, about 100 bytes each. */
 const MOST_UNSTORED = 10_000
 
 type SpentRow = RowOf<typeof spentPoints>
 
 const SPENT = forSome((names) => select(spentPoints, `WHERE name IN (${names})`))
 /**
- * Makes a row that is missing, because only an existing one can be locked. The update changes nothing but
- * locks.
+ * Locks a budget. Creates a missing row, because only an existing one can be locked. The update changes
+ * nothing; it only locks.
  */
 const LOCK_SPENT = statement(
   `INSERT INTO spent_points (name, points, until) VALUES ($1, 0, 0)
@@ -39,7 +39,7 @@ const GIVE_BACK = statement(
 )
 const insert = insertUnlessThere(spentPoints)
 const IS_SPENT = statement('SELECT 1 FROM spent_points WHERE name = $1')
-/** How long the number of wrong codes is remembered after the last one. */
+/** How long after the last wrong code their number is remembered. */
 const CODES_KEPT_FOR = 90 * DAY
 const COUNT = statement(
   `INSERT INTO spent_points (name, points, until) VALUES ($1, $2, $3)
@@ -64,8 +64,8 @@ export function createSharedState({
 }: Pick<Parts, 'steps' | 'keyring' | 'now' | 'hasRoom' | 'onError'>) {
   const { read, write } = steps
   /**
-   * Budgets counted in memory while the disk has no room for rows. This happens only with a data folder,
-   * which no other node shares.
+   * Budgets that are counted in memory while the disk has no room for rows. This happens only with a data
+   * folder, which has no other nodes.
    */
   const unstored = new Map<string, SpentRow>()
 
@@ -103,7 +103,7 @@ export function createSharedState({
     return decision
   }
 
-  /** Counts in memory, dropping the oldest budgets when there are too many. */
+  /** Counts in memory. Drops the oldest budgets if there are too many. */
   function countUnstored(states: readonly BudgetState[]): void {
     for (const state of states) {
       const name = hashName(state)
@@ -122,10 +122,10 @@ export function createSharedState({
   return {
     budgets: {
       /**
-       * Counts a try in all of its budgets, or in none when it is refused. Tries are serialized, across nodes
-       * too.
+       * Counts a try in all of its budgets; in none if it is refused. Tries run one after another, across
+       * nodes too.
        */
-      // Looks first without a lock, so that a flood of refused tries writes nothing.
+      // Check first without a lock, so that a flood of refused tries writes nothing.
       take: async (attempt: BudgetAttempt): Promise<BudgetDecision> => {
         const rows = await read(
           () => findRows(attempt),
@@ -191,8 +191,8 @@ export function isFirstTry(pushId: number, now: number): Step<boolean> {
 type CodeTry = { pushId: number; isRight: boolean; now: number }
 
 /**
- * Counts a wrong code. Returns the milliseconds for which no code is accepted, 0 if this one was. Call it
- * under the lock of the push.
+ * Counts a wrong code. Returns the milliseconds for which no code is accepted; 0 if this one was checked.
+ * Call it under the lock of the push.
  */
 export function* tryCode({ pushId, isRight, now }: CodeTry): Step<number> {
   const names = { minute: `code ${pushId}`, inAll: `codes ${pushId}` }
@@ -207,8 +207,7 @@ export function* tryCode({ pushId, isRight, now }: CodeTry): Step<number> {
 }
 
 /**
- * Returns whether a window is still open. One that ends more than its length away was set while the clock was
- * ahead.
+ * Whether a window is still open. One that ends later than a new one would was set while the clock was ahead.
  */
 function isCurrent({ until, window }: Pick<BudgetState, 'until' | 'window'>, time: number): boolean {
   return until > time && until <= time + window + CLOCK_SLACK

@@ -6,7 +6,7 @@ import { all, blindly, type Effect, first, only, type Statement, type Step, type
 
 export type RowOf<T extends SQLiteTable> = T['$inferSelect']
 
-/** The texts of all statements made so far, whose plans a test reads. */
+/** The texts of all statements that were made so far. A test checks their query plans. */
 export const STATEMENT_TEXTS = new Set<string>()
 
 /** Makes any statement. Cast the sum of a column to a number, because PostgreSQL returns it as text. */
@@ -40,13 +40,13 @@ export function causing<Row>(effect: Effect, plain: Statement<Row>): Statement<R
   return { ...plain, effect }
 }
 
-/** Makes the insert of one row return the id that the row got, in the column `id`. */
+/** Makes an insert return the id of its row, in the column `id`. */
 function returningId<Id extends string>(id: Id, plain: Statement<never>): Statement<Record<Id, number>> {
   return { ...plain, row: undefined as never, suffix: `RETURNING ${id}`, id }
 }
 
 /**
- * A row to insert: it gets its id, if the table numbers its rows. A column that may be null may be left out.
+ * A row to insert, without its id if the table numbers its rows. Columns that may be null may be left out.
  */
 type NewRow<T extends SQLiteTable> = Omit<T['$inferInsert'], 'id'>
 
@@ -133,8 +133,8 @@ function valuesOf(row: object, names: readonly string[]): Value[] {
 }
 
 /**
- * Makes a function that runs a statement for any number of values. `make` puts their list between brackets,
- * after `others` other values.
+ * Makes a function that runs a statement for a list of any length. `make` puts the list of parameters into
+ * parentheses; `others` is the number of parameters before it.
  */
 export function forSome<Row>(make: (list: string) => Statement<Row>, others = 0) {
   const makeFor = (size: number) =>
@@ -142,7 +142,7 @@ export function forSome<Row>(make: (list: string) => Statement<Row>, others = 0)
   const known = new Map([[1, makeFor(1)]])
   return function* (list: readonly Value[], ...values: Value[]): Step<Row[]> {
     if (list.length === 0) return []
-    // Repeats the last value, so that there are few statements to prepare.
+    // Round the size up and repeat the last value, so that there are few statements to prepare.
     const size = 2 ** Math.ceil(Math.log2(list.length))
     const made = known.get(size) ?? makeFor(size)
     known.set(size, made)

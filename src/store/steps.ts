@@ -23,7 +23,7 @@ export type Statement<Row> = {
   id: string | null
   /** The effect once the transaction is durable; null for none. */
   effect: Effect | null
-  /** Never set; carries the type of the rows. */
+  /** Never set. It carries the type of the rows. */
   row?: Row
 }
 
@@ -40,8 +40,8 @@ export const LAST_ID = 'last_insert_rowid()'
 export type Effect = 'destroyed' | 'due' | 'queued'
 
 /**
- * `isBlind`: its rows are not awaited. `also`: other statements sent with it; the answer is then the rows of
- * each.
+ * A request of a step to run a statement. `isBlind`: do not wait for its rows. `also`: further statements to
+ * send with it; the answer then holds the rows of each.
  */
 export type Ask = OneAsk & { also?: readonly OneAsk[] }
 type OneAsk = { statement: Statement<unknown>; values: readonly Value[]; isBlind: boolean }
@@ -76,9 +76,9 @@ class One<T> implements Step<T> {
 /** Runs steps. May throw `overloaded` and `disk_full`, and then nothing has happened. */
 export type Steps = {
   /**
-   * Runs a read-only step, and resolves once everything that it may have seen is durable. Does not wait for a
+   * Runs a read-only step, and resolves once everything that it may have read is durable. Does not wait for a
    * result that `isLive`: one that reports nothing as ended, used or gone, so that a power cut cannot make it
-   * false.
+   * wrong.
    */
   read<T>(step: () => Step<T>, isLive?: (found: T) => boolean): Promise<T>
   /** Runs a step in one transaction and resolves once it is durable. */
@@ -97,14 +97,14 @@ export type Glance = <T>(step: () => Step<T>) => Promise<T>
 export type Run = <T>(step: Step<T>) => Promise<T>
 
 /**
- * Runs steps, with other work between them, in one transaction without concurrent changes. The work may run
+ * Runs steps, with other code between them, in one transaction without concurrent changes. May run `work`
  * several times.
  */
 export type Alone = <T>(work: (run: Run) => Promise<T>) => Promise<T>
 
 /**
- * `grows`: it stores something new, and is refused below the floor and on a full disk. `within`:
- * milliseconds, when it may take longer than a request.
+ * `grows`: the step stores something new, and is refused on a full disk or below the floor of free space.
+ * `within`: the timeout in milliseconds, if it may take longer than a request.
  */
 export type WriteOptions = { grows?: boolean; within?: number }
 
@@ -117,7 +117,7 @@ export type Parts = {
   keyring: Keyring
   /** The id of this process among those that serve the database. */
   node: Uint8Array
-  /** How many setup links stay valid: each starting node makes one and shows it. */
+  /** How many setup links stay valid at once: each starting node makes one and prints it. */
   setupLinks: number
   /** Returns false while the disk has too little room for optional log entries. */
   hasRoom: () => boolean
@@ -149,7 +149,7 @@ export function affected(statement: Statement<unknown>, ...values: Value[]): One
   return has(statement, ...values)
 }
 
-/** Whether there is a row. */
+/** Whether the statement finds a row. */
 export function has(statement: Statement<unknown>, ...values: Value[]): One<boolean> {
   return new One<boolean>({ statement, values, isBlind: false }, isAny)
 }
@@ -184,7 +184,7 @@ export function isThere<T>(found: T | null): boolean {
   return found !== null
 }
 
-/** Lets other requests run between two pieces. */
+/** Lets other requests run between two parts of a long operation. */
 export function breathe(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

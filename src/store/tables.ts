@@ -12,7 +12,7 @@ import type { AgeSealer, PushKind } from '../domain/push.ts'
 import { LAST_TIME } from '../domain/time.ts'
 
 /**
- * Makes a type of column that takes values as the driver returns them. `check` is a condition on every value.
+ * Defines a column type whose values need no conversion by the driver. `check` is a condition on every value.
  */
 const typed = <T>(type: string) =>
   customType<{ data: T; driverData: T; config: { check: string } }>({
@@ -22,26 +22,26 @@ const typed = <T>(type: string) =>
 const int = typed<number>('int')
 const long = typed<number>('integer')
 const text = typed<string>('text')
-/** drizzle's own type turns each value into a Buffer, which takes longer than reading it. */
+/** drizzle's own type converts each value to a Buffer, which takes longer than reading it. */
 const bytes = typed<Uint8Array>('blob')
 /** The id of the one row of a table. */
 const one = () => long('id', { check: 'id = 1' }).primaryKey()
 const count = (name: string) => int(name, { check: `${name} >= 0` })
 /** Milliseconds since 1970, up to the year 9999. */
 const time = (name: string) => long(name, { check: `${name} BETWEEN 0 AND ${LAST_TIME}` })
-/** True or false. */
+/** A boolean column. */
 const flag = (name: string) => integer(name, { mode: 'boolean' })
 /** A condition on several columns. */
 const rule = (condition: string) => check(condition, sql.raw(condition))
 const CASCADE = { onDelete: 'cascade' } as const
-/** Goes with its account. */
+/** References an account, and is deleted with it. */
 const ofAccount = () => integer('account_id').references(() => accounts.id, CASCADE)
 const ofPush = () => integer('push_id').references(() => pushes.id)
 
 /**
- * One row; PostgreSQL has more columns. The last time of use, and the reading of a clock in doubt, until the
- * clock is confirmed. After `oncebox copy` the source has left (`copyState`) for the end that `copyOther`
- * names.
+ * One row; PostgreSQL has more columns. The last time of use, and the reading of a clock in doubt until the
+ * clock is confirmed. After `oncebox copy`, `copyState` says that this source must not be served, and
+ * `copyOther` names the target.
  */
 export const instance = sqliteTable('instance', {
   id: one(),
@@ -56,7 +56,7 @@ export const instanceKeys = sqliteTable('instance_keys', {
   verifier: bytes({ check: 'length(verifier) = 16' }).notNull(),
 })
 
-/** Only in a data folder. */
+/** Used in data folders only. */
 export const home = sqliteTable('home', {
   id: one(),
   mark: text({ check: 'length(mark) = 32' }).notNull(),
@@ -75,7 +75,7 @@ export const linksFiled = sqliteTable('links_filed', {
   upTo: integer('up_to').notNull(),
 })
 
-/** One row, or none: how administrators let the server introduce itself. */
+/** One row or none: the name, contact and notice that administrators have set. */
 export const appearance = sqliteTable('appearance', {
   id: one(),
   name: text({ check: 'length(name) BETWEEN 1 AND 40' }),
@@ -84,8 +84,8 @@ export const appearance = sqliteTable('appearance', {
 })
 
 /**
- * Ids of accounts and pushes are never used again: a row that still names a removed one must not come to mean
- * the next.
+ * Ids of accounts and pushes are never reused: a row that still names a removed one must not come to mean
+ * another.
  */
 export const accounts = sqliteTable('accounts', {
   id: integer().primaryKey({ autoIncrement: true }),
@@ -97,11 +97,11 @@ export const accounts = sqliteTable('accounts', {
   totpSecret: bytes('totp_secret'),
   totpStep: integer('totp_step'),
   lastSignInAt: integer('last_sign_in_at').notNull(),
-  /** How often a reset link was used: what began before that is refused. */
+  /** How often a reset link was used. Requests that were authenticated before that are refused. */
   resets: int().notNull().default(0),
   /** Whether its API tokens never pause. */
   isService: flag('is_service').notNull().default(false),
-  /** When its owner was last told that its API tokens will pause. */
+  /** When the owner was last notified that the API tokens will pause. */
   pauseToldAt: integer('pause_told_at'),
   /** The number of its passkeys. */
   passkeys: count('passkeys').notNull().default(0),
@@ -115,9 +115,9 @@ export const sessions = sqliteTable('sessions', {
   lastSeenAt: integer('last_seen_at').notNull(),
   ip: text({ check: 'length(ip) <= 45' }).notNull(),
   userAgent: text('user_agent', { check: 'length(user_agent) <= 255' }).notNull(),
-  /** When the password, and the code of a second factor, were last given. */
+  /** When the password, and the code of a second factor, were last confirmed. */
   confirmedAt: integer('confirmed_at').notNull(),
-  /** How it began; null for a password. */
+  /** How the session began; null for a password. */
   via: text({ check: "via IN ('oidc', 'header')" }).$type<SignInVia>(),
   /** The person at the provider, and the provider's own session, for its logout. */
   issuer: text({ check: 'length(issuer) <= 500' }),
@@ -156,7 +156,7 @@ export const passkeys = sqliteTable('passkeys', {
   signsIn: flag('signs_in').notNull(),
   createdAt: integer('created_at').notNull(),
   lastUsedAt: integer('last_used_at'),
-  /** When its counter went back: it is not accepted any more. */
+  /** When its counter went back. From then on the passkey is refused. */
   copiedAt: integer('copied_at'),
 })
 
@@ -172,8 +172,8 @@ export const accountLinks = sqliteTable(
     /** Whether the reset also turns the second factor off. */
     endsTwoFactor: flag('ends_two_factor').notNull(),
     /**
-     * The administrator who made it, and with whose account it goes. Null for a setup link, which the server
-     * makes.
+     * The administrator who made the link; it is deleted with their account. Null for a setup link, which the
+     * server makes.
      */
     createdBy: integer('created_by').references(() => accounts.id, CASCADE),
     createdAt: integer('created_at').notNull(),
@@ -263,9 +263,7 @@ export const requestReservations = sqliteTable('request_reservations', {
   until: integer().notNull(),
 })
 
-/**
- * One row, or none: the last push, in the order of expiry, whose owner was notified that it expires soon.
- */
+/** One row or none: the last push, in the order of expiry, whose owner was notified that it expires soon. */
 export const soonTold = sqliteTable('soon_told', {
   id: one(),
   endsAt: integer('ends_at').notNull(),
@@ -273,8 +271,9 @@ export const soonTold = sqliteTable('soon_told', {
 })
 
 /**
- * The only row that a view changes. A step that holds its lock may also change the push, and what belongs to
- * it. Without a view, `lastViewedAt` is in the year 9999: store/pushes/stored-push.ts says why.
+ * The only row of a push that a view changes. A step that holds its lock may also change the push and all
+ * that belongs to it. Before the first view, `lastViewedAt` is in the year 9999: see
+ * store/pushes/stored-push.ts.
  */
 export const pushState = sqliteTable('push_state', {
   id: ofPush().primaryKey(),
@@ -286,8 +285,8 @@ export const pushState = sqliteTable('push_state', {
   wrongTriesInAll: count('wrong_tries_in_all').notNull(),
   triesSpent: flag('tries_spent').notNull(),
   /**
-   * The last entry of the log and how many there are, and all visits of the kinds of which only the first are
-   * entries.
+   * The last entry of the log and the number of entries; then the number of visits of each limited kind, of
+   * which only the first become entries.
    */
   lastEntry: integer('last_entry'),
   auditEntries: count('audit_entries').notNull(),
@@ -301,8 +300,8 @@ export const pushState = sqliteTable('push_state', {
 })
 
 /**
- * Only read, until an edit or the end. The view `links` finds a push by its lookup: an index on PostgreSQL,
- * push_links in SQLite.
+ * Read-only until an edit or the end. The view `links` finds a push by its lookup; it uses an index on
+ * PostgreSQL, and push_links in SQLite.
  */
 export const pushes = sqliteTable(
   'pushes',
@@ -310,7 +309,7 @@ export const pushes = sqliteTable(
     id: integer().primaryKey({ autoIncrement: true }),
     lookup: bytes({ check: 'length(lookup) = 16' }).notNull(),
     keyNumber: int('key_number').notNull(),
-    // SQLite builds a table for IN with more than two values, which takes a quarter of the time of the
+    // For IN with more than two values SQLite builds a table, which takes a quarter of the time of the
     // insert.
     kind: text({ check: "kind = 'text' OR kind = 'file' OR kind = 'url' OR kind = 'qr'" })
       .$type<PushKind>()
@@ -326,10 +325,10 @@ export const pushes = sqliteTable(
     passphraseRequired: flag('passphrase_required').notNull(),
     expiredOn: time('expired_on'),
     deleted: flag('deleted').notNull(),
-    /** Whether a restore of the server expired the push, since no backup holds what opens it. */
+    /** Whether a restore expired the push, because backups contain nothing that opens it. */
     lost: flag('lost').notNull(),
     files: count('files').notNull(),
-    /** Who encrypted it with age. */
+    /** The side that encrypted the push with age. */
     encryptedBy: text('encrypted_by', {
       check: "encrypted_by = 'sender' OR encrypted_by = 'server'",
     }).$type<AgeSealer>(),
@@ -363,10 +362,11 @@ export const pushKeys = sqliteTable('push_keys', {
 })
 
 /**
- * An account's own pushes as it sees them, sealed, and how many views there were when it looked last.
+ * The labels of an account's own pushes, sealed, and the number of views when the owner last looked.
  * `request` is the token of the request that the push answers. `eventId` is random: events name the push by
- * it, and say nothing of its link. `readAt`: when its owner first looked at the content of an answer; 0 if
- * that was before this was recorded. `requestId` may name another request once its own is gone.
+ * it, because it reveals nothing of the link. `readAt`: when the owner first looked at the content of an
+ * answer; 0 if that was before this column existed. `requestId` may belong to another request once the
+ * original one is removed.
  */
 export const pushLabels = sqliteTable('push_labels', {
   pushId: ofPush().primaryKey(),
@@ -383,9 +383,9 @@ export const pushLabels = sqliteTable('push_labels', {
 })
 
 /**
- * The logs of all pushes in the order of time, so that the visits of a batch share a page or two. `previous`
- * is the entry before it in the log of its push: an index of the entries of each push would cost every visit
- * a page of its own.
+ * The logs of all pushes, in the order of time, so that the visits of a batch share a page or two. `previous`
+ * is the entry before it in the log of the same push. An index by push is avoided: it would cost every visit
+ * its own page.
  */
 export const auditEntries = sqliteTable('audit_entries', {
   id: integer().primaryKey(),
@@ -464,7 +464,7 @@ export const filesDue = sqliteTable('files_due', {
   node: bytes(),
 })
 
-/** Unused: nodes of 3.0.0, which may serve the same database, note downloads here. */
+/** Unused here. Nodes of version 3.0.0, which may serve the same database, record downloads in it. */
 export const filesRead = sqliteTable('files_read', {
   reader: bytes().primaryKey().notNull(),
   id: text().notNull(),
@@ -484,7 +484,7 @@ export const bucketFolder = sqliteTable('bucket_folder', {
 })
 
 /**
- * How many events an account was ever told. Its lock keeps the events of an account in the order of their
+ * How many events an account has ever had. Its lock keeps the events of an account in the order of their
  * commits.
  */
 export const eventCounts = sqliteTable('event_counts', {
@@ -506,16 +506,16 @@ export const events = sqliteTable(
 )
 
 /**
- * A keyed hash of everything that was ever imported. Rows are never deleted, so a repeated import adds
- * nothing twice and brings nothing back that has gone here.
+ * A keyed hash of everything that was ever imported. Rows are never deleted, so that a repeated import adds
+ * nothing twice and restores nothing that was removed here.
  */
 export const imported = sqliteTable('imported', {
   mark: bytes({ check: 'length(mark) = 16' }).primaryKey().notNull(),
 })
 
 /**
- * Limits on tries: points spent under a name, until the window ends. A nonce of a page whose button was
- * pressed is spent so, too.
+ * Limits on tries: the points used under a name, until the window ends. The nonce of a page whose button was
+ * pressed is recorded here, too.
  */
 export const spentPoints = sqliteTable('spent_points', {
   name: text().primaryKey().notNull(),
@@ -547,9 +547,10 @@ export const webhooks = sqliteTable(
 )
 
 /**
- * Deliveries, from the commit that they tell of. `dueAt` is the next try, or the end of one that is under
- * way. Once given up, at `failedAt`, the row is kept without its body until `dueAt`. `accountId`: null for
- * all administrators. `body`: sealed in a mail; in a webhook the event as JSON, without names and links.
+ * Deliveries, stored with the commit that they report. `dueAt`: the next attempt, or the end of the running
+ * one's lease. A message that was given up, at `failedAt`, is kept without its body until `dueAt`.
+ * `accountId`: null for all administrators. `body`: sealed for a mail; for a webhook the event as JSON,
+ * without names and links.
  */
 export const outbox = sqliteTable(
   'outbox',

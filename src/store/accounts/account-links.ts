@@ -1,4 +1,4 @@
-// One-time links that make an account or set its password: only their hashes.
+// One-time links that create an account or set its password. Stores only their hashes.
 
 import { ACCOUNT_LINK_LIFETIME, type Account, type AccountLink } from '../../domain/account.ts'
 import { DomainError } from '../../domain/errors.ts'
@@ -15,7 +15,7 @@ import { bindTo } from './identities.ts'
 import { requireSession } from './sessions.ts'
 import { removeTwoFactor } from './two-factor.ts'
 
-/** Lapsed links that a new one removes. */
+/** How many expired links are removed when one is added. */
 const REMOVED_AT_ONCE = 500
 
 /**
@@ -35,7 +35,10 @@ const insert = addTo(accountLinks)
 const REMOVE = statement<{ id: number }>('DELETE FROM account_links WHERE id = $1 RETURNING id')
 const REMOVE_LISTED = statement("DELETE FROM account_links WHERE id = $1 AND purpose <> 'setup'")
 const ADMIN = select(accounts, 'WHERE is_admin LIMIT 1')
-/** Links that make new accounts are made and used one after another, so there is one first administrator. */
+/**
+ * Makes and uses links for new accounts one after another, so that only one account becomes the first
+ * administrator.
+ */
 const LOCK_INSTANCE = locked(statement('SELECT id FROM instance WHERE id = 1'))
 
 export function createAccountLinks({
@@ -79,7 +82,7 @@ export function createAccountLinks({
   function* use({ hash, email, passwordHash, identity }: AccountLinkUse): Step<Account> {
     const found = yield* findLive(hash)
     if (found === null) throw gone()
-    // A create that comes later sees that the account has begun anew.
+    // Wait for creates under way. Later ones see that the account was reset.
     yield* lockFor(found, { alone: true })
     const link = yield* findLive(hash)
     if (link === null || !(yield* affected(REMOVE, link.id))) throw gone()
@@ -106,9 +109,9 @@ export function createAccountLinks({
 
   return {
     /**
-     * Replaces an older link for the same purpose and person; where several nodes serve, their setup links
-     * stay. Throws `unauthenticated` when the session has ended, or its account is no administrator any more;
-     * `conflict` when the nonce was spent before.
+     * Replaces an older link for the same purpose and person, except setup links if several nodes serve.
+     * Throws `unauthenticated` if the session has ended or its account is no administrator any more;
+     * `conflict` if the nonce is used up.
      */
     // A server that starts below the floor needs its setup link.
     addLink: (link: NewAccountLink) => write(() => add(link), { grows: link.purpose !== 'setup' }),

@@ -1,4 +1,5 @@
-// The rows of accounts, and what ends with a password, a right or an account.
+// The rows of accounts, and everything that ends when a password changes, a right is withdrawn or an account
+// is removed.
 
 import { getTableName } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -33,21 +34,22 @@ const SET_SERVICE = statement('UPDATE accounts SET is_service = $2 WHERE id = $1
 const SET_RESETS = statement('UPDATE accounts SET resets = $2 WHERE id = $1')
 const REMOVE = statement('DELETE FROM accounts WHERE id = $1')
 /**
- * Locks all administrators in a fixed order, so that two nodes cannot each demote the other's last
- * administrator.
+ * Locks all administrators in a fixed order, so that two nodes cannot demote the last two at the same time.
  */
 const LOCK_ADMINS = locked(select(accounts, 'WHERE is_admin AND disabled_at IS NULL ORDER BY id'))
 
 const END_SESSIONS = statement('DELETE FROM sessions WHERE account_id = $1 AND id <> $2')
 const END_LINKS_FOR = statement('DELETE FROM account_links WHERE account_id = $1')
 const END_LINKS_BY = statement('DELETE FROM account_links WHERE created_by = $1')
-/** From now on they work only beside the new password, until each was used with it. */
+/**
+ * Turns passkeys into second factors. Each signs in by itself again once it was used with the new password.
+ */
 const DEMOTE_PASSKEYS = statement('UPDATE passkeys SET signs_in = false WHERE account_id = $1')
 const UNBIND = statement('DELETE FROM identities WHERE account_id = $1')
 const REVOKE_TOKENS = statement('DELETE FROM api_tokens WHERE account_id = $1')
 const END_MESSAGES = statement("DELETE FROM outbox WHERE account_id = $1 AND kind = 'webhook'")
 const HOLD_SESSION = locked(select(tables.sessions, 'WHERE id = $1'), 'FOR SHARE')
-/** Ids begin at 1. */
+/** An id that no session has: ids begin at 1. */
 const NO_SESSION = 0
 const rowsIn = (table: SQLiteTable) => statement(`DELETE FROM ${getTableName(table)} WHERE account_id = $1`)
 /** Rows of every table that names an account; its links are ended above. */
@@ -65,10 +67,7 @@ const FORMER = [
   ...[tables.requests, tables.events].map(rowsIn),
 ]
 
-/**
- * The timeout for removing the owner of all pushes of an account in one step: ten thousand take about a
- * second.
- */
+/** The timeout for detaching all pushes of an account in one step: ten thousand take about a second. */
 export const DISOWNING = { within: 120_000 }
 
 export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
@@ -126,7 +125,10 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
     findCredentials,
     findById,
     listAccounts: async () => (await read(() => all(LIST))).map(presentAccount),
-    /** Ends links for the account. Throws `unauthenticated` when `keepSession` has ended meanwhile. */
+    /**
+     * Sets a password and ends the links for the account. Throws `unauthenticated` if `keepSession` has ended
+     * meanwhile.
+     */
     setPasswordHash: (password: NewPassword) => write(() => replacePassword(password)),
     /**
      * Replaces the hash of the same password: sessions, links and tokens stay. Returns false when the
@@ -135,8 +137,8 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
     rehashPassword: ({ id, tested, passwordHash }: { id: number; tested: string; passwordHash: string }) =>
       write(() => affected(REHASH, id, tested, passwordHash)),
     /**
-     * Disabling ends sessions, the links by and for the account, and messages that wait for its webhooks.
-     * With `keepAdmin`, throws `conflict` for the last administrator.
+     * Disables or enables an account. Disabling ends its sessions, the links by and for it, and the waiting
+     * messages of its webhooks. With `keepAdmin`, throws `conflict` for the last administrator.
      */
     setDisabled: ({
       id,
@@ -148,7 +150,8 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
       keepAdmin?: boolean
     }) => write(() => (disabled ? disable(id, keepAdmin) : run(ENABLE, id))),
     /**
-     * Ends the links that the account made as an administrator. Throws `conflict` for the last administrator.
+     * Makes an account an administrator, or demotes it and ends the links that it made. Throws `conflict` for
+     * the last administrator.
      */
     setAdmin: (change: { id: number; isAdmin: boolean }) => write(() => setAdmin(change)),
     /** Marks an account whose API tokens never pause. */
@@ -156,7 +159,7 @@ export function createAccounts({ steps: { read, write }, now }: Pick<Parts, 'ste
       write(() => run(SET_SERVICE, id, isService)),
     /** Removes some pushes of an account and resolves to their number, 0 when none is left. */
     removePushesOf: (id: number) => removeSomeOf(id, { write, at: now() }),
-    /** Removes the account, which must own no pushes any more, with its API tokens. */
+    /** Removes the account with its API tokens. It must own no pushes. */
     removeAccount: (id: number) => write(() => remove(id), DISOWNING),
   }
 }
@@ -183,7 +186,7 @@ type AccountToInsert = NewAccount &
   Pick<Account, 'createdAt'> &
   Partial<Pick<AccountRow, 'disabledAt' | 'totpStep'>>
 
-/** Throws `conflict` when the address has an account, even one that another node is adding right now. */
+/** Throws `conflict` if the address has an account, even one that another node is just adding. */
 export function* insertAccount(account: AccountToInsert): Step<AccountRow> {
   const row = yield* insert({ lastSignInAt: 0, resets: 0, isService: false, passkeys: 0, ...account })
   if (row === null) throw conflict(`There is an account for ${account.email} already.`)
@@ -196,8 +199,8 @@ export function* findForImport(email: string): Step<Pick<Account, 'id' | 'isAdmi
 }
 
 /**
- * Locks an account until the transaction ends: nothing else changes it, or adds sessions, links or tokens.
- * Its pushes can still be created, unless `alone` is set, which waits for creates under way.
+ * Locks an account until the transaction ends: no other step changes it, or adds sessions, links or tokens.
+ * Pushes can still be created for it, unless `alone` is set, which also waits for creates under way.
  */
 export function lockAccount(id: number, { alone = false } = {}): Step<AccountRow | null> {
   return first(alone ? LOCK_ALONE : LOCK, id)
@@ -207,7 +210,7 @@ export function findOwner(id: number): Step<AccountRow | null> {
   return first(FIND, id)
 }
 
-/** Keeps an account from being removed or reset until the transaction ends. */
+/** Prevents, until the transaction ends, that an account is removed or reset. */
 export function holdOwner(id: number): Step<AccountRow | null> {
   return first(SHARE, id)
 }
@@ -219,8 +222,8 @@ export function* requireActive(id: number, resets: number): Step<void> {
 }
 
 /**
- * Ends every session of the account except `keepSession`. Throws `unauthenticated` when that one has ended:
- * the password was changed meanwhile, and the former one sets no other.
+ * Ends every session of the account except `keepSession`. Throws `unauthenticated` if that one has ended,
+ * because then the password was changed, and the session of the former password must not set another.
  */
 function* replacePassword({ id, passwordHash, keepSession = null, revoke = false }: NewPassword): Step<void> {
   yield* lockAccount(id)
@@ -234,9 +237,9 @@ function* replacePassword({ id, passwordHash, keepSession = null, revoke = false
 }
 
 /**
- * Sets a password by a reset link. The administrator who made the link could use it themselves, so the
- * account loses its tokens, requests, events and webhooks, its pushes become anonymous, and requests that
- * began with the old password are refused from now on. Returns null when there is no such account.
+ * Sets a password by a reset link. The administrator who made the link could have used it, so the account
+ * loses its tokens, requests, events and webhooks, its pushes become anonymous, and requests that were
+ * authenticated with the old password are refused. Returns null if there is no such account.
  */
 export function* startAnew(id: number, passwordHash: string): Step<AccountRow | null> {
   const row = yield* lockAccount(id)

@@ -1,4 +1,4 @@
-// Stored API tokens, of which only hashes are kept.
+// Stored API tokens, of which only the hashes are kept.
 
 import { type ApiToken, requireTokenRoom } from '../../domain/account.ts'
 import { MINUTE } from '../../domain/time.ts'
@@ -72,7 +72,7 @@ export function createApiTokens({
   }
 }
 
-/** Adds a token from another server, under another name if this one is taken. Skips a known hash. */
+/** Adds a token from another server, under another name if this name is taken. Skips a hash that exists. */
 export function* importToken(token: {
   accountId: number
   name: string

@@ -73,7 +73,7 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
     const ofPerson = subject === null ? [] : yield* all(OF_PROVIDER, issuer, subject)
     const ended = [
       ...ofSession.filter((session) => subject === null || session.subject === subject),
-      // A session whose id the provider never told ends with its person.
+      // Include sessions without an id from the provider: they can only end with all others of the person.
       ...ofPerson.filter((session) => sid === null || session.sid === null),
     ]
     for (const { id } of ended) yield* run(END, id)

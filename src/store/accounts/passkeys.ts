@@ -33,7 +33,10 @@ export function countByHost(): Step<{ rpId: string; n: number }[]> {
   return all(BY_HOST)
 }
 
-/** Leaves every passkey beside its password, because those removed since a backup return with it. */
+/**
+ * Makes every passkey a second factor. The database was restored, and may hold passkeys that were removed
+ * after the backup.
+ */
 export function demotePasskeys(): Step<void> {
   return run(DEMOTE)
 }
@@ -98,9 +101,12 @@ export function createPasskeys({ steps: { read, write }, now }: Pick<Parts, 'ste
      * the session has ended or the account is disabled.
      */
     add: (passkey: NewPasskey) => write(() => add(passkey), { grows: true }),
-    /** Removes a passkey, and the recovery codes with the last second factor. Returns false if it is gone. */
+    /**
+     * Removes a passkey; with the last second factor also the recovery codes. Returns false if the passkey is
+     * gone.
+     */
     remove: (passkey: { accountId: number; id: number }) => write(() => remove(passkey)),
-    /** Records a use. A counter that goes back marks the passkey as copied, which disables it for good. */
+    /** Records a use. If the counter went back, marks the passkey as copied, which disables it for good. */
     use: (asked: PasskeyUse) => write(() => use(asked)),
   }
 }

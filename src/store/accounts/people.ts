@@ -1,4 +1,4 @@
-// Accounts as administrators see them: pages of a search, and the space that each one uses.
+// Accounts as administrators see them: pages of search results, with the space that each account uses.
 
 import { type ListedAccount, PEOPLE_PAGE_SIZE } from '../../domain/account.ts'
 import type { PageOfPeople, Usage } from '../accounts-contract.ts'
@@ -7,7 +7,7 @@ import { all, breathe, first, type Steps } from '../steps.ts'
 import { accounts } from '../tables.ts'
 import { type AccountRow, presentAccount } from './accounts.ts'
 
-/** Pushes measured in one step, so that other requests run in between. */
+/** How many pushes one step measures, so that other requests run in between. */
 const STEP = 500
 
 /**
@@ -39,7 +39,7 @@ export function createPeople({ read }: Steps) {
   async function listPeople(asked: { search: string; pageNumber: number }): Promise<PageOfPeople> {
     const { search, pageNumber } = asked
     const part = search.trim().toLowerCase()
-    // PostgreSQL takes no such character as text, and no address contains one.
+    // No address contains this character, and PostgreSQL does not accept it in text.
     if (part.includes('\0')) return { people: [], total: 0 }
     const pattern = part.replace(/[\\%_]/g, '\\$&')
     return read(function* () {

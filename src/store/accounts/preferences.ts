@@ -1,5 +1,4 @@
-// What accounts have chosen: the message for their secret links, and what they filled into the create form
-// last.
+// The preferences of accounts: the message for their secret links, and the last choices in the create form.
 
 import { NO_CHOICES } from '../../domain/push-choices.ts'
 import type { Preferences } from '../accounts-contract.ts'
@@ -17,7 +16,7 @@ const NOTHING_CHOSEN: Preferences = {
   ...{ template: null, askTemplate: null, recipient: null, mailEvents: null, mailLanguage: null },
 }
 
-/** Saves the given choices, and keeps the others. */
+/** Saves the given preferences, and keeps the others. */
 export function* keepPreferences(accountId: number, changed: Partial<Preferences>): Step<void> {
   if ((yield* lockAccount(accountId)) === null) return
   const before = yield* first(FIND, accountId)
@@ -36,7 +35,7 @@ export function createPreferences({ read, write }: Steps) {
 
   return {
     find,
-    /** Saves the given choices. Does nothing when the account was removed. */
+    /** Saves the given preferences. Does nothing if the account was removed. */
     keep: ({ accountId, ...changed }: Partial<Preferences> & { accountId: number }) =>
       write(() => keepPreferences(accountId, changed), { grows: true }),
   }

@@ -19,7 +19,7 @@ import { lockAccount, presentAccount } from './accounts.ts'
 type SessionRow = RowOf<typeof sessions>
 type SessionOfAccount = { accountId: number; id: number }
 
-/** How many ended sessions each sign-in removes at most. */
+/** The maximum number of ended sessions that a sign-in removes. */
 const REMOVED_AT_ONCE = 500
 
 /** Prepared, because both statements run with every request of a signed-in browser. */
@@ -30,7 +30,7 @@ const SIGNED_IN_BY = select(
 )
 const FIND = select(sessions, 'WHERE id = $1')
 const HOLD = locked(FIND, 'FOR SHARE')
-/** Ignores a session dated more than a day ahead: it began while the clock was ahead. */
+/** Ignores a session that is dated more than a day ahead: it began while the clock was ahead. */
 const OF_ACCOUNT = select(
   sessions,
   `WHERE account_id = $1 AND last_seen_at > $2 AND created_at > $3 AND created_at <= $4
@@ -54,8 +54,8 @@ const REMOVE_OTHERS = statement('DELETE FROM sessions WHERE account_id = $1 AND 
 
 export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
   /**
-   * Locks the account, so that its password does not change meanwhile and other nodes add no session at the
-   * same time.
+   * Adds a session. Locks the account, so that its password does not change meanwhile, and no other node adds
+   * a session at the same time.
    */
   function* add({
     accountId,
@@ -115,11 +115,11 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
     findByHash,
     noteUse,
     /**
-     * Notes that the password was given in this session. Returns false when session or password has changed
-     * meanwhile.
+     * Records that the password was confirmed in this session. Returns false if the session or the password
+     * has changed meanwhile.
      */
     confirmSession: (session: { id: number; tested: string }) => write(() => confirm(session)),
-    /** Lists the latest seen first. */
+    /** Lists sessions, the most recently seen first. */
     listSessions: async (accountId: number) =>
       (await read(() => listOf(accountId, now()))).map(presentSession),
     removeSession: ({ accountId, id }: SessionOfAccount) => write(() => run(REMOVE_ONE, accountId, id)),
@@ -130,8 +130,8 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
 }
 
 /**
- * Locks a session. Throws `unauthenticated` when it has ended, for example because the password was changed.
- * Does nothing for null, which operations without a session pass.
+ * Locks a session. Throws `unauthenticated` if it has ended, for example because the password was changed.
+ * Does nothing for null, which is passed for actions without a session.
  */
 export function* requireSession(id: number | null): Step<void> {
   if (id !== null && !(yield* has(HOLD, id)))

@@ -29,7 +29,7 @@ export function createTwoFactor({ read, write }: Steps) {
     set: (factor: NewTwoFactor) => write(() => setTwoFactor(factor), { grows: true }),
     /** Removes everything: the secret, the recovery codes and the passkeys. */
     remove: (accountId: number) => write(() => removeTwoFactor(accountId)),
-    /** Removes the secret. The recovery codes stay as long as there are passkeys. */
+    /** Removes the secret. Keeps the recovery codes if there are passkeys. */
     removeAuthenticator: (accountId: number) => write(() => removeAuthenticator(accountId)),
     /** Returns false when the code of this step, or of a later one, was used before. */
     useStep: ({ accountId, step }: { accountId: number; step: number }) =>

@@ -1,4 +1,4 @@
-// What a copy carries: the rows of all tables, whose values are the same in every engine, and the sealed
+// The content of a copy: the rows of all tables, whose values are the same in every engine, and the sealed
 // files.
 
 import { createHash } from 'node:crypto'
@@ -18,11 +18,11 @@ import { first, type Run, type Step, type Steps } from '../steps.ts'
 import * as tables from '../tables.ts'
 import { slicesOf } from './all-rows.ts'
 
-/** Called for every slice of rows and every file; throttle before printing. */
+/** Called for every slice of rows and every file. Throttle before printing. */
 export type OnCopyProgress = (what: string, done: number) => void
 
 const READ_BYTES = 1024 * 1024
-/** Tables that each end keeps for itself. */
+/** Tables that are not copied, because each end has its own. */
 const OWN: readonly SQLiteTable[] = [
   tables.instance,
   tables.home,
@@ -64,8 +64,8 @@ function* each<T>(items: readonly T[], step: (item: T) => Step<unknown>): Step<v
 }
 
 /**
- * Lists the files of live pushes, and those that can still be downloaded after a last view. `size` in plain
- * bytes; null if no row has it.
+ * Lists the files of live pushes, and those that can still be downloaded after a last view. `size` counts
+ * plain bytes; null if no row records it.
  */
 async function* neededFiles(read: Run, now: number) {
   const readStep: Steps['read'] = (step) => read(step())
@@ -92,8 +92,8 @@ export type PlacesOptions = {
 export type Places = { from: SealedFiles; to: SealedFiles; row: RowOf<typeof tables.bucketFolder> | null }
 
 /**
- * Returns null when nothing says where PostgreSQL has its files. Throws `conflict` when the source has its
- * files in another bucket.
+ * Returns null if it is unknown where PostgreSQL's files are. Throws `conflict` if the source has its files
+ * in another bucket.
  */
 export async function findPlaces(read: Run, options: PlacesOptions): Promise<Places | null> {
   const { toServer, path, bucket, onWarning } = options
@@ -111,8 +111,8 @@ export async function findPlaces(read: Run, options: PlacesOptions): Promise<Pla
 type CopyingFiles = { places: Places | null; now: number; onProgress: OnCopyProgress }
 
 /**
- * Copies the files one by one. Throws `conflict`, naming the file, when one is damaged at the source or
- * differs at the target.
+ * Copies the files one by one. Throws `conflict`, naming the file, if it is damaged at the source or differs
+ * at the target.
  */
 export async function copyFiles(read: Run, { places, now, onProgress }: CopyingFiles): Promise<number> {
   let done = 0

@@ -1,6 +1,6 @@
-// Copies everything of one store to an empty one: the files, and all rows in one transaction. The source is
-// marked as copied just before that commits, so at no moment both ends may be served. Which engines the two
-// ends have is settled elsewhere.
+// Copies everything from one store to an empty one: the files, and all rows in one transaction. Marks the
+// source as copied just before that transaction commits, so that both ends can never be served. The caller
+// chooses the engines of the two ends.
 
 import { conflict } from '../../domain/errors.ts'
 import { reasonOf } from '../../domain/system-errors.ts'
@@ -15,13 +15,16 @@ import {
 import { type Alone, all, type Run, type Statement, type Step } from '../steps.ts'
 import { copyFiles, copyRows, findPlaces, type OnCopyProgress, type PlacesOptions } from './content.ts'
 
-/** One end of a copy, open for this process alone until it is closed. */
+/** One end of a copy, open for this process only. */
 export type CopyEnd = {
   /** The name for messages. */
   name: string
   /** Throws unless this process has the end to itself. */
   alone: Alone
-  /** The last id that each of these tables gave out, removed rows included: none is ever used again. */
+  /**
+   * Selects the last id that each numbered table has used, including those of removed rows: ids are never
+   * reused.
+   */
   lastIds: Statement<LastId>
   /** Continues the ids of all tables after the present rows and after these ids. */
   continueAfter(ids: readonly LastId[]): Step<void>
@@ -43,8 +46,8 @@ type CopyOptions = PlacesOptions & {
 export type Counts = Record<string, number>
 
 /**
- * Throws `conflict`, saying whether the source may be served. A copy that was killed may be run again: a
- * source that is marked may be copied again to the same target, if that is still empty.
+ * Copies everything. Throws `conflict`, and says whether the source may be served. May be repeated after a
+ * kill: a source that is marked may be copied again to the same target, if that is still empty.
  */
 export async function copyStore(options: CopyOptions): Promise<Counts> {
   const { from, to } = options
@@ -63,7 +66,10 @@ export async function copyStore(options: CopyOptions): Promise<Counts> {
   }
 }
 
-/** Copies everything and marks the source as copied; the commit of `read` makes the mark durable. */
+/**
+ * Copies everything and marks the source as copied. The commit of the transaction that `read` uses makes the
+ * mark durable.
+ */
 async function copyAll(read: Run, write: Run, options: CopyOptions): Promise<Counts> {
   const { from, to, keys } = options
   const copiedTo = await read(readCopiedTo())

@@ -17,8 +17,8 @@ export function createDiskFiles(folder: string): SealedFiles {
   function put(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     const written: string[] = []
     return writeFile(pathOf(id), { bytes, written }).catch(async (cause) => {
-      // Removes it at once, because the next commit may need the space; but never what another call has
-      // written.
+      // Remove the partial file at once, because the next commit may need the space; but never a file of
+      // another call.
       for (const path of written) await unlink(path)
       throw isFull(cause) ? diskFull() : cause
     })
@@ -110,7 +110,7 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Makes a new name survive a power cut. Windows cannot open folders and needs no such thing. */
+/** Makes a new name survive a power cut. Windows can neither open folders nor needs this. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const folder = await openPath(path, 'r')

@@ -13,14 +13,14 @@ import { bucketFolder, filesDue, pushFiles } from '../tables.ts'
  */
 export type FileLocation = { isBucket: boolean; mark: string; address: string }
 
-/** `tag`: the folder of this database in a bucket, random, so that no other database uses it. */
+/** `tag`: the folder of this database in a bucket. It is random, so that no other database uses it. */
 type LocationRow = RowOf<typeof bucketFolder>
 
 type FileLocationOptions = {
   steps: Steps
-  /** Where this process keeps its files. */
+  /** The configured location of this process. */
   location: FileLocation
-  /** Resolves to the name of another process that serves the database; null when there is none. */
+  /** Resolves to the name of another process that serves the database; null if there is none. */
   findOther(): Promise<string | null>
   /** Whether the bucket holds a file in the folder `tag`. */
   holds(tag: string, id: string): Promise<boolean>
@@ -30,7 +30,7 @@ const ID = 1
 /** Makes a random folder name for a database in a bucket. */
 export const newTag = () => randomBase32(26)
 
-/** Files to look for in a bucket that may be the wrong one. */
+/** How many files to look for in a bucket, to see whether it is the right one. */
 const LOOKS = 8
 
 const ENTER = statement(
@@ -72,7 +72,10 @@ export async function enterFileLocation({
   return tag
 }
 
-/** Either is enough: a machine may get another name, and a data folder another id. */
+/**
+ * Whether two locations are the same. The id or the address may have changed: a machine may get another name,
+ * and a data folder another id.
+ */
 function isSame(one: FileLocation, other: FileLocation): boolean {
   return one.isBucket === other.isBucket && (one.mark === other.mark || one.address === other.address)
 }

@@ -22,7 +22,7 @@ type FilesOptions = {
   address: string
   /** The bucket; null when the files are on the disk. */
   bucket: BucketOptions | null
-  /** Another process that serves the database now; null when there is none. */
+  /** Resolves to the name of another process that serves the database now; null if there is none. */
   findOther(): Promise<string | null>
   now: Now
   onWarning: (warning: string) => void
@@ -63,7 +63,7 @@ function locationOf({ node, address, bucket }: FilesOptions): FileLocation {
   return { isBucket: true, mark: name, address: `the bucket ${name}` }
 }
 
-/** Removals in one batch; few, because one that fails delays its whole batch. */
+/** How many files are removed in one batch. Few, because one failure delays its whole batch. */
 const REMOVES_AT_ONCE = 10
 
 type StoreOptions = Pick<FilesOptions, 'steps' | 'node' | 'now'>
@@ -129,8 +129,8 @@ function createFileStore(
 const TAKEN_MS = MINUTE
 const GROWS = { grows: true }
 
-// Does nothing for a file that a push has taken, also when the node does not know it because an answer was
-// lost.
+// Makes a file due. Does nothing if a push has taken it, even if this node does not know that, because the
+// answer was lost.
 const GIVE_UP = statement('UPDATE files_due SET at = $2, node = NULL WHERE id = $1')
 const NEXT = select(filesDue, 'WHERE at IS NOT NULL ORDER BY at LIMIT 1')
 const DUE = locked(select(filesDue, 'WHERE at <= $1 ORDER BY at LIMIT $2'), 'FOR UPDATE SKIP LOCKED')
@@ -143,8 +143,8 @@ const GIVE_UP_OF_NODE = statement('UPDATE files_due SET at = $2, node = NULL WHE
 /** The rows of files in the database. */
 function createFileRecords({ steps: { read, write }, node, now }: StoreOptions) {
   /**
-   * Steps to be retried, perhaps because the database did not answer. No other node does them while this one
-   * lives.
+   * Steps to retry, for example because the database did not answer. While this node lives, no other node
+   * does them.
    */
   const unwritten = new Set<() => Step<void>>()
 
@@ -183,11 +183,11 @@ function createFileRecords({ steps: { read, write }, node, now }: StoreOptions) 
   return {
     /** Enters an upload, before its first byte is written. Throws `disk_full`. */
     begin: (id: string): Promise<void> => write(() => enterUpload(id, node), GROWS),
-    /** Makes the file of an upload that no push took due for removal. */
+    /** Makes the file of an upload due for removal, because no push takes it. */
     giveUp: (id: string): Promise<void> => surely(() => run(GIVE_UP, id, now())),
     /** Leases some files that are due to this caller. */
     takeDue,
-    /** When the next file is due, which may be in the past; null when none is. */
+    /** Resolves to when the next file is due, which may be in the past; null if none is. */
     findNextDue,
     /** Deletes the rows of files that were removed. */
     forget,

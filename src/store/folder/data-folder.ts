@@ -38,16 +38,16 @@ export function isCopy(name: string): boolean {
 }
 
 /**
- * Creates the folder if it is missing, and makes it private. Throws `conflict` when it contains foreign
- * files, or when it or a file of Oncebox in it belongs to another user.
+ * Creates the folder if it is missing, and makes it private. Throws `conflict` if it contains foreign files,
+ * or if it or one of its files belongs to another user.
  */
 export function prepareDataFolder(folder: DataFolder, keyFile: string | null): void {
   prepare(folder, () => requireUsable(folder, keyFile))
 }
 
 /**
- * Prepares the folder like `prepareDataFolder`, for a node whose rows a database server keeps. Throws
- * `conflict` when the folder has a database, too.
+ * Prepares the folder like `prepareDataFolder`, for a node whose rows are in a database server. Throws
+ * `conflict` if the folder has a database, too.
  */
 export function prepareNodeFolder(folder: DataFolder, keyFile: string): void {
   prepare(folder, () => {
@@ -93,7 +93,10 @@ export function requireDataFolder(folder: DataFolder): void {
 export const FOLDER: OwnedPath = { what: 'The data folder', flag: '--data-dir' }
 const CONTENT: OwnedPath = { what: 'In the data folder,', flag: null }
 
-/** Checks the owner of each file. Call this once the folder is private, so that no other user can add one. */
+/**
+ * Checks the owner of each file. Call this after the folder was made private, so that no other user can add a
+ * file.
+ */
 export function requireOwnContents(folder: DataFolder): void {
   requireOwn(folder.key, KEY_FILE)
   const { home, serving, files, reserve, tlsAuthority, tlsCertificate } = folder
@@ -114,8 +117,8 @@ export function holdsData({ database }: DataFolder): boolean {
 }
 
 /**
- * Throws `conflict` when the database is missing or empty although other files show that the folder had one,
- * or that a database server keeps its rows.
+ * Throws `conflict` if the database is missing or empty although other files show that the folder had one, or
+ * that its rows are in a database server.
  */
 export function refuseBereft(folder: DataFolder): void {
   if (existsSync(folder.node))

@@ -1,5 +1,5 @@
-// The disk under the data folder: how much is free, and a reserve that is given up on a full disk, so that
-// retrieving, deleting and expiring still work.
+// The disk under the data folder: how much is free, and a reserve file. On a full disk the reserve is freed,
+// so that retrieving, deleting and expiring still work.
 
 import { constants, existsSync, statfsSync, statSync, truncateSync } from 'node:fs'
 import { access, open, rm, statfs } from 'node:fs/promises'
@@ -21,15 +21,18 @@ const RESERVE_BYTES = 16 * MIB
 const PIECE_BYTES = 64 * 1024
 /** The free space below which the reserve itself would fill the disk. */
 const MIN_FREE_BYTES = 2 * RESERVE_BYTES
-/** More than a start writes. */
+/** An upper bound on what a start writes. */
 const START_BYTES = MIB
 
-/** `isFull` tells whether a write failed on a full disk, and the disk has had no room since. */
+/**
+ * Creates the check of free space. `isFull` returns whether a write failed on a full disk, and there was no
+ * room since.
+ */
 export function createFreeSpace(options: { path: string; floor: number; isFull: () => boolean }): FreeSpace {
   const { path, floor, isFull } = options
   let readAt = Number.NEGATIVE_INFINITY
   let free = Number.POSITIVE_INFINITY
-  /** The measurement under way, or the last one if it failed. */
+  /** The running measurement, or the last one if it failed. */
   let reading: Promise<void> | null = null
 
   async function read(): Promise<void> {
@@ -71,7 +74,7 @@ export function createFreeSpace(options: { path: string; floor: number; isFull: 
 
   async function measure() {
     const { bavail, blocks, bsize, ffree, files } = await statfs(path)
-    // Some file systems, such as Btrfs, have no fixed number and say 0.
+    // Some file systems, such as Btrfs, have no fixed number and report 0.
     const inodes = files === 0 ? null : { free: ffree, total: files }
     return { free: bavail * bsize, total: blocks * bsize, inodes }
   }
@@ -90,8 +93,8 @@ export async function findWriteProblem(written: readonly string[]): Promise<stri
 }
 
 /**
- * Why a folder takes no new file; null when it does. Writes one byte, syncs it and removes it: access(2) says
- * yes on a disk that an error has made read-only.
+ * Returns why no file can be created in a folder; null if one can. Writes one byte, syncs it and removes it:
+ * access(2) succeeds even on a disk that is read-only after an error.
  */
 export async function findTrialProblem(folder: string): Promise<string | null> {
   const path = join(folder, `trial.${process.pid}${NEW}`)
@@ -133,7 +136,7 @@ function giveUp(path: string): void {
 export function createReserve(path: string): Reserve {
   const found = statSync(path, { throwIfNoEntry: false })?.size
   let isFilled = found === RESERVE_BYTES
-  // An empty one was given up by the last process, or that was killed when it began to fill it.
+  // An empty reserve was freed by the last process, or that process was killed when it began to fill it.
   let isSpent = found === 0 && freeBytes(dirname(path)) < MIN_FREE_BYTES
   let filling: Promise<void> | null = null
   let timer: Timer | undefined
@@ -148,7 +151,7 @@ export function createReserve(path: string): Reserve {
   }
 
   async function refill(report: JobReport): Promise<void> {
-    // The freed reserve itself counts as free space, so look for more than that.
+    // The freed reserve itself counts as free space, so require more than its size.
     const { bavail, bsize } = await statfs(dirname(path))
     if (bavail * bsize < MIN_FREE_BYTES) return
     isSpent = false

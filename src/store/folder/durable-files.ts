@@ -1,5 +1,5 @@
-// Small files that only the user of this process may read, written so that a power cut leaves the old text or
-// the new one.
+// Small files that only the user of this process may read. Each write is atomic: after a power cut the file
+// has the old text or the new one.
 
 import {
   closeSync,
@@ -28,9 +28,9 @@ export const NEW = '.oncebox-new'
 const UNFINISHED = /\.\d+\.oncebox-new$/
 
 /**
- * Removes unfinished copies of the file `name`, or of any file, that killed processes left in a folder: one
- * may hold a former key. Call while no other process may write there. Returns the paths that cannot be
- * removed.
+ * Removes the unfinished copies of the file `name`, or of all files, that killed processes left in a folder.
+ * One may hold a former key. Call this while no other process may write there. Returns the paths that cannot
+ * be removed.
  */
 export function removeUnfinished(folder: string, name: string | null = null): string[] {
   // A key file can also be read in a folder that this user may not list.
@@ -87,15 +87,15 @@ export function writeNew(path: string, text: string): void {
   syncFolder(dirname(path))
 }
 
-/** Writes a whole file, over an empty one too. A `kill -9` at any step leaves all of it or nothing. */
+/** Writes a whole file, and replaces an existing one. A `kill -9` at any step leaves all of it or nothing. */
 export function writeWhole(path: string, content: Uint8Array): void {
   renameSync(writeBeside(path, content), path)
   syncFolder(dirname(path))
 }
 
 /**
- * Replaces a file, which keeps its owner and mode. A `kill -9` at any step leaves the old text or the new
- * one.
+ * Replaces the text of a file, and keeps its owner and mode. A `kill -9` at any step leaves the old text or
+ * the new one.
  */
 export function replaceText(path: string, text: string): void {
   const unfinished = writeBeside(path, text, statSync(path))
@@ -129,7 +129,7 @@ type ClosedFile = {
   path: string
   /** Returns null without a file. Throws `conflict` when it belongs to another user, or cannot be read. */
   read(): Promise<string | null>
-  /** A `kill -9` at any step leaves the old text or the new one. */
+  /** Replaces the text. A `kill -9` at any step leaves the old text or the new one. */
   write(text: string): Promise<void>
 }
 

@@ -1,4 +1,5 @@
-// Lets one process serve a data folder: a lock that ends with its process, and a note of who holds it.
+// Allows only one process to serve a data folder: a lock that ends with its process, and a note about its
+// holder.
 
 import { Database } from 'bun:sqlite'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,11 +17,11 @@ type FolderLock = { release(): void }
 type LockOptions = {
   /** Milliseconds to wait for a server that is stopping, or for a command that opens the folder. */
   patience?: number
-  /** Called when the wait begins, with a sentence that names the holder. */
+  /** Called with a sentence that names the holder when the wait begins. */
   onWarning?: (warning: string) => void
 }
 
-/** Throws `conflict`, naming the holder, when the folder does not become free in time. */
+/** Locks the folder. Throws `conflict`, naming the holder, if it does not become free before the timeout. */
 export async function lockFolder(
   folder: DataFolder,
   { patience = PATIENCE_MS, onWarning }: LockOptions,
@@ -55,7 +56,9 @@ function hold(lock: Database, { holder }: DataFolder): FolderLock {
   return { release }
 }
 
-/** Runs part of a command beside the server; without a server, keeps one from starting meanwhile. */
+/**
+ * Runs a part of a command while a server may be running. If none is, prevents one from starting meanwhile.
+ */
 export function besideServer<T>(folder: DataFolder, work: (isServed: boolean) => T): T {
   const lock = tryLock(folder.lock)
   try {
@@ -71,8 +74,8 @@ export function isServed(folder: DataFolder): boolean {
 }
 
 /**
- * An open transaction is the lock. Closing the database frees it, and the kernel does when the process ends
- * in any way.
+ * Opens a transaction, which is the lock. Closing the database frees it, and so does the end of the process,
+ * however it ends.
  */
 function tryLock(path: string): Database | null {
   let database: Database | undefined

@@ -10,7 +10,7 @@ import { type DataFolder, explained } from './data-folder.ts'
 import { removeUnfinished, replaceText, writeNew } from './durable-files.ts'
 import { KEY_FILE, requireOwn } from './ownership.ts'
 
-/** The keyring of a data folder. Makes the file only where no database exists yet. */
+/** Returns the keyring of a data folder. Creates the key file only if there is no database yet. */
 export function readKeyring(folder: DataFolder, keyFile: string | null): Keyring {
   const path = keyFile ?? folder.key
   return explained('use the key file', path, () => {
@@ -49,7 +49,7 @@ export function readKeyFile(path: string): Keyring {
   return parseKeyFile(readKeyText(path))
 }
 
-/** The text of a key file that can be parsed. Throws `conflict` as `readKeyFile` does. */
+/** Returns the text of a key file that can be parsed. Throws `conflict` as `readKeyFile` does. */
 export function readKeyText(path: string): string {
   requireOwn(path, KEY_FILE, { mayBeRoots: true })
   try {
@@ -62,8 +62,9 @@ export function readKeyText(path: string): string {
 }
 
 /**
- * Removes what killed processes left in the data folder and beside the key file, which may hold a former key.
- * Call under the lock of the folder. Returns what cannot be removed in a sentence for the operator, or null.
+ * Removes the leftovers of killed processes in the data folder and beside the key file, which may hold a
+ * former key. Call this under the lock of the folder. Returns a sentence for the operator about leftovers
+ * that cannot be removed, or null.
  */
 export function removeLeftKeys(folder: DataFolder, keyFile: string | null): string | null {
   const given = keyFile ?? folder.key
@@ -75,7 +76,7 @@ export function removeLeftKeys(folder: DataFolder, keyFile: string | null): stri
 }
 
 /**
- * Replaces the text of a key file, which keeps its owner and mode. When it throws `conflict`, the old text is
+ * Replaces the text of a key file, and keeps its owner and mode. If it throws `conflict`, the old text is
  * still there.
  */
 export function replaceKeyFile(path: string, text: string): void {
@@ -106,7 +107,7 @@ export function makeKeyFile(path: string): Keyring {
 }
 
 /**
- * True when others on this machine may read the file. Always false on Windows, where modes do not show it.
+ * Whether others on this machine may read the file. Always false on Windows, where modes do not show this.
  */
 export function isReadableByOthers(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0

@@ -1,5 +1,6 @@
-// A data folder that is made as a whole or not at all: its files are put together in a folder within it, and
-// moved; the database comes last, and a server takes a folder without one for no folder of its own.
+// A data folder that is created as a whole or not at all: its files are prepared in a folder within it, and
+// then moved into place. The database comes last, because a server does not accept a folder without one as
+// its own.
 
 import {
   chmodSync,
@@ -27,11 +28,11 @@ export type NewFolder = {
   unfinished: DataFolder
   /** Moves the files into place, durably. No process may have them open. */
   complete(): void
-  /** Leaves everything as it was before. Does nothing once it is complete. */
+  /** Removes everything that was created. Does nothing after `complete`. */
   abandon(): void
 }
 
-/** Throws `conflict` when something is there already. Changes nothing. */
+/** Throws `conflict` if the path is occupied. Read-only. */
 export function requireVacant(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
@@ -45,13 +46,13 @@ export function requireVacant(path: string): void {
   if (other !== undefined) throw occupied(path, `it is not empty (there is ${JSON.stringify(other)})`)
 }
 
-/** Lists the files that a killed restore had moved into place. The database comes last. */
+/** Lists the files that a killed restore had moved into place, the database last. */
 function remainsIn(path: string): string[] {
   const { database, key, tlsAuthority } = dataFolder(path)
   return existsSync(database) ? [] : [key, tlsAuthority]
 }
 
-/** Makes the folder when it is missing. Removes what killed restores have left in it. */
+/** Creates the folder if it is missing. Removes what killed restores have left in it. */
 export function prepareNewFolder(path: string): NewFolder {
   requireVacant(path)
   const place = resolve(path)
@@ -64,7 +65,7 @@ export function prepareNewFolder(path: string): NewFolder {
       rmSync(path, { recursive: true, force: true })
   }
   clear()
-  // By a name of its own: of two restores into one folder, the first one fails.
+  // Use a random name. Of two restores into one folder, the first one then fails.
   const unfinished = mkdtempSync(join(place, PREFIX))
 
   function complete(): void {
@@ -91,7 +92,7 @@ export function prepareNewFolder(path: string): NewFolder {
     if (made !== null) removeEmpty(place, made)
   }
 
-  // Also when the process is asked to end.
+  // Covers signals too, after which the process exits.
   process.once('exit', abandon)
   return { unfinished: dataFolder(unfinished), complete, abandon }
 }
@@ -102,7 +103,7 @@ function removeEmpty(path: string, last: string): void {
     rmdirSync(path)
     if (path !== last) removeEmpty(dirname(path), last)
   } catch {
-    // Another process has created something there meanwhile.
+    // The folder is not empty: another process has created something there meanwhile. Keep it.
   }
 }
 

@@ -1,5 +1,5 @@
-// Notes that a server leaves in its data folder for commands: where it listens, with which settings it runs,
-// how its last backup was, what a node knows of its row, and the link that makes the first administrator.
+// Notes that a server leaves in its data folder for commands: where it listens, its settings, the result of
+// its last backup, the marks of a node's row, and the link to create the first administrator.
 
 import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,8 +13,8 @@ import { isServed } from './folder-lock.ts'
 const MAX_BYTES = 256 * 1024
 
 /**
- * Writes a note that only the owner may read, replacing an earlier one. `wx` opens no file that another user
- * has planted meanwhile.
+ * Writes a note that only the owner may read, and replaces an earlier one. With `wx` it never opens a file
+ * that another user has planted.
  */
 function writeNote(path: string, text: string): void {
   rmSync(path, { force: true })
@@ -83,7 +83,7 @@ type SettingsNote = {
 
 const settingsNoteIn = (dataDir: string) => join(dataDir, 'serve.settings')
 
-/** Writes the settings. The note stays when the server ends, for a later backup. */
+/** Writes the settings. The note stays after the server has ended, for a later backup. */
 export function writeSettingsNote(dataDir: string, note: SettingsNote): void {
   writeNote(settingsNoteIn(dataDir), `${JSON.stringify(note, null, 2)}\n`)
 }
@@ -119,21 +119,21 @@ export function removeSetupLink(dataDir: string): void {
   rmSync(setupLinkIn(dataDir), { force: true })
 }
 
-/** The link for this computer; null when there is none. */
+/** Returns the link for this computer; null if there is none. */
 export function readSetupLink(dataDir: string): string | null {
   return readNote(setupLinkIn(dataDir))?.split('\n')[0] || null
 }
 
-/** Where scheduled backups go, and how the last one went. */
+/** The folder of scheduled backups, and the result of the last one. */
 export type BackupNote = {
-  /** A random part of the names of backups, which tells those of this data folder from others. */
+  /** A random part of the names of backups, which distinguishes this data folder's backups from others. */
   mark: string
   last: (MadeBackup & { folder: string }) | null
 }
 
 const backupNoteIn = (dataDir: string) => createClosedFile(join(dataDir, 'backups.json'))
 
-/** Reads the note, or makes a new one if it is missing. Throws `conflict` for an unreadable one. */
+/** Reads the note; makes a new one if it is missing. Throws `conflict` for an unreadable one. */
 export async function readBackupNote(dataDir: string): Promise<BackupNote> {
   const { path, read } = backupNoteIn(dataDir)
   const text = await read()
@@ -166,7 +166,7 @@ export type NodeNote = {
   expiredAllAt: number
   /** The id of the node, in hex. */
   node: string
-  /** The last mark of its row, and the next one. After a crash the row has one of the two. */
+  /** The last known mark of the node's row, and the next one. After a crash the row has one of the two. */
   last: string
   next: string
 }

@@ -1,5 +1,5 @@
-// The data folder and everything in it must belong to the user of this process. Another user may have planted
-// a file to know the key or to read what is written. On Windows these checks do nothing.
+// Ownership of the data folder: it and everything in it must belong to the user of this process. Another user
+// might have planted a file to learn the key or to read what is written. These checks do nothing on Windows.
 
 import { existsSync, lstatSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -43,7 +43,9 @@ export function isMine(path: string): boolean {
 
 type Owner = { uid: number; gid: number; groups: number[] }
 
-/** Returns the owner of the path if root runs this; null for any other user, and for root's own paths. */
+/**
+ * Returns the owner of the path, if root runs this; null for any other user, and if the path belongs to root.
+ */
 function findOtherOwner(path: string): Owner | null {
   if (process.geteuid?.() !== ROOT) return null
   const { uid, gid } = statSync(path)
@@ -51,10 +53,10 @@ function findOtherOwner(path: string): Owner | null {
 }
 
 /**
- * Changes the user of a process that root runs, permanently, to the owner of the folder or of the folder that
- * will contain it. So no file becomes root's, and nothing planted there is opened with root's rights. Returns
- * the name of the owner; null when the user stays the same. Throws `conflict` when the owner cannot reach the
- * folder.
+ * If root runs this process, changes its user permanently to the owner of the folder, or of the folder that
+ * will contain it. So no new file belongs to root, and nothing planted there is opened with root's rights.
+ * Returns the name of the owner; null if the user stays the same. Throws `conflict` if the owner cannot
+ * access the folder.
  */
 export function becomeOwner(path: string): string | null {
   const place = nearestFolder(path)
@@ -69,7 +71,7 @@ export function becomeOwner(path: string): string | null {
 
 /**
  * Calls `work` as the owner of the folder, for a command that needs root's rights again afterwards. So root
- * owns no new file there, and opens nothing that the owner planted with the rights of root.
+ * owns no new file there, and opens nothing that the owner planted with root's rights.
  */
 export function asOwner<T>(path: string, work: () => T): T {
   const owner = existsSync(path) ? findOtherOwner(path) : null
@@ -115,7 +117,7 @@ function nameOrId(uid: number): string {
   return findUser(uid) ?? String(uid)
 }
 
-/** Returns the name of the user; null for one that only a directory service knows. */
+/** Returns the name of the user; null if only a directory service knows it. */
 function findUser(uid: number): string | null {
   return readTable('/etc/passwd').find(([, , id]) => id === String(uid))?.[0] ?? null
 }

@@ -6,7 +6,7 @@ import { codeOf } from '../../domain/system-errors.ts'
 import { diskFull, overloaded } from '../refusals.ts'
 
 /**
- * While a database is opened, any error of SQLite is about its file: damaged, forbidden, locked, or on a full
+ * Any error of SQLite while a database is opened concerns its file: damaged, forbidden, locked, or on a full
  * disk.
  */
 const UNUSABLE = /^SQLITE_/
@@ -29,7 +29,8 @@ const REMEDIES: [RegExp, string][] = [
 ]
 
 /**
- * Turns a full disk and a lock held too long into refusals of this server. Returns any other cause unchanged.
+ * Converts a full disk, or a lock that was held too long, into a refusal by this server. Returns any other
+ * cause unchanged.
  */
 export function refusalOf(cause: unknown): unknown {
   if (isFull(cause)) return diskFull()

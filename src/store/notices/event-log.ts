@@ -12,9 +12,9 @@ import { all, only, type Parts, run, type Step } from '../steps.ts'
 import { accounts, eventCounts, events, type soonTold } from '../tables.ts'
 import { lockCounts, tell, tellAccount } from './events.ts'
 
-/** Events of one answer. */
+/** The maximum number of events in one answer. */
 const PAGE = 500
-/** Rows that one step removes. */
+/** How many rows one step removes. */
 const SOME = 1_000
 /** Pushes that one step examines; anonymous ones cost little. */
 const MANY = 200
@@ -36,7 +36,9 @@ const REMOVE_OLD = statement<{ one: number }>(
     (SELECT account_id, n FROM events WHERE at <= $1 ORDER BY at LIMIT ${SOME})
   RETURNING 1 AS one`,
 )
-/** Accounts without a password whose API tokens pause soon, and whose owners do not know it yet. */
+/**
+ * Selects accounts without a password whose API tokens pause soon, and whose owners were not notified yet.
+ */
 const PAUSING = locked(
   select(
     accounts,
@@ -64,7 +66,7 @@ export function createEventLog({ steps, now, trusted }: Pick<Parts, 'steps' | 'n
 
   function* list(accountId: number, after: number): Step<EventRange & { events: AccountEvent[] }> {
     const events = yield* all(AFTER, accountId, after)
-    // After the events: those that are removed in between count as removed before.
+    // Read this after the events, so that events removed in between are reported as removed.
     const range = yield* only(RANGE, accountId)
     return { ...range, events }
   }
@@ -93,7 +95,7 @@ export function createEventLog({ steps, now, trusted }: Pick<Parts, 'steps' | 'n
     return last === undefined ? 0 : found.length
   }
 
-  /** Tells each owner, and the administrators of whom. */
+  /** Notifies each owner, and the administrators, who learn which account it is. */
   function* tellSomePausing(at: number, after: number): Step<number> {
     const found = yield* all(PAUSING, at - after + PAUSE_TOLD_BEFORE)
     if (found.length === 0) return 0
@@ -122,8 +124,8 @@ export function createEventLog({ steps, now, trusted }: Pick<Parts, 'steps' | 'n
         ({ last }) => last <= after,
       ),
     /**
-     * Finds, for clients that wait, the last number that each account ever had, and which of the API tokens
-     * are valid.
+     * Finds, for waiting clients, the number of each account's newest event, and which API tokens are still
+     * valid.
      */
     look: (at: Waiters) =>
       read(

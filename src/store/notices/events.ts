@@ -15,8 +15,8 @@ const COUNT = statement(
   ON CONFLICT (account_id) DO UPDATE SET last = event_counts.last + 1`,
 )
 /**
- * Makes a row that is missing, because only an existing one can be locked, unless the account is gone. The
- * update changes nothing but locks.
+ * Locks the counter of an account. Creates a missing row, because only an existing one can be locked, unless
+ * the account is gone. The update changes nothing; it only locks.
  */
 const LOCK = statement(
   `INSERT INTO event_counts (account_id, last) SELECT id, 0 FROM accounts WHERE id = $1
@@ -49,7 +49,8 @@ export function newEventId(): string {
 export function* tell(push: StoredPush, types: readonly EventType[], at: number): Step<void> {
   const { ownerId } = push
   if (ownerId === null || types.length === 0) return
-  // The label last: an account that begins anew while this waits has given its pushes up.
+  // Read the label after the wait for the lock: if the account was reset meanwhile, the push is no longer its
+  // own.
   const [owner, label] = yield* together(first(HOLD, ownerId), first(ID_OF_PUSH, push.id))
   if (owner === null || label === null) return
   const data = { push: label.eventId, ...describePush(push, at) }
@@ -89,8 +90,8 @@ export function* lockCounts(accountIds: readonly (number | null)[]): Step<void> 
 }
 
 /**
- * Numbers the events of all accounts from `at` on, in milliseconds since 1970, and never lower than before. A
- * restore and an accepted move call this: no later event may get the number of a lost one.
+ * Numbers the later events of all accounts from `at` on, in milliseconds since 1970, and never lower than
+ * before. Called by a restore and an accepted move, so that no new event gets the number of a lost one.
  */
 export function countEventsFrom(at: number): Step<void> {
   return run(COUNT_FROM, at)

@@ -1,6 +1,6 @@
-// Messages to the outside, from the commit that they tell of until they were delivered or given up. A node
-// takes one for the time of a lease, so that several nodes never try the same one at once, and one that dies
-// in a try loses nothing.
+// Outgoing messages, stored with the commit that they report, until they are delivered or given up. A node
+// leases a message for an attempt. So several nodes never try the same one at once, and if a node dies during
+// an attempt, nothing is lost.
 
 import { type DeliveryFailure, FAILED_KEPT, GIVE_UP_AFTER, LEASE, nextTryAt } from '../../domain/outbox.ts'
 import type { DueMessage, OutboxCounts } from '../notices-contract.ts'
@@ -11,7 +11,7 @@ import { noteDelivery } from './webhooks.ts'
 
 type Row = RowOf<typeof outbox>
 
-/** Rows that one step removes or gives up before it leases one. */
+/** How many rows one step removes or gives up before it leases a message. */
 const SOME = 100
 /** An id that no webhook has. */
 const NOBODY = -1
@@ -34,7 +34,10 @@ const TAKE = statement('UPDATE outbox SET due_at = $2, tries = tries + 1 WHERE i
 const GIVE_UP = statement('UPDATE outbox SET failed_at = $2, due_at = $3, body = $4 WHERE id = $1')
 const REMOVE = statement('DELETE FROM outbox WHERE id = $1')
 const PLAN = statement('UPDATE outbox SET due_at = $3 WHERE id = $1 AND tries = $2')
-/** Postpones the other messages of a webhook with the one that failed, at most until each is given up. */
+/**
+ * Postpones the other messages of a webhook together with the failed one, but never beyond the time when each
+ * is given up.
+ */
 const POSTPONE = statement(
   `UPDATE outbox SET tries = CASE WHEN tries < $3 THEN $3 ELSE tries END,
       due_at = CASE WHEN at + ${GIVE_UP_AFTER} < $2 THEN at + ${GIVE_UP_AFTER} ELSE $2 END
@@ -43,21 +46,23 @@ const POSTPONE = statement(
 const HASTEN = statement(
   'UPDATE outbox SET due_at = $2 WHERE webhook_id = $1 AND failed_at IS NULL AND due_at > $2',
 )
-/** Makes failed messages due, except leased ones, whose leases end sooner. */
+/** Makes failed messages due. Does not touch leased ones, whose leases end sooner. */
 const HASTEN_ALL = statement(
   'UPDATE outbox SET due_at = $1 WHERE failed_at IS NULL AND tries > 0 AND due_at > $2',
 )
-/** Counts waiting mails by the key that seals them, as the first bytes in base64url. */
+/** Counts waiting mails by the key that seals them. The first four characters identify the key. */
 export const MAIL_KEYS = statement<{ head: string; rows: number }>(
   "SELECT substr(body, 1, 4) AS head, count(*) AS rows FROM outbox WHERE kind IN ('link_mail', 'account_mail') AND body <> '' GROUP BY 1",
 )
-/** Columns that count the messages that wait, and those that were given up. */
+/** Columns that count the waiting messages and those that were given up. */
 export const MESSAGE_COUNTS = `sum(CASE WHEN failed_at IS NULL THEN 1 ELSE 0 END) AS waiting,
   sum(CASE WHEN failed_at IS NULL THEN 0 ELSE 1 END) AS failed`
 const COUNT_OF = statement<OutboxCounts>(
   `SELECT ${MESSAGE_COUNTS} FROM outbox WHERE account_id = $1 AND kind <> 'webhook'`,
 )
-/** Makes messages due that wait for more than a day, which happens only after the clock was ahead. */
+/**
+ * Makes messages due that are scheduled more than a day ahead, which happens only after the clock was ahead.
+ */
 const SET_BACK = causing(
   'queued',
   statement(`UPDATE outbox SET at = CASE WHEN at < $1 THEN at ELSE $1 END, due_at = $1
@@ -119,27 +124,26 @@ export function createOutbox({ steps: { read, write }, trusted }: Pick<Parts, 's
 
   return {
     /**
-     * Leases the message that has been due for longest, unless its receiver is `busy`: ids of webhooks, and 0
-     * for mail. Gives up those that are too old. Returns null when nothing is due.
+     * Leases the message that has been due for longest. Skips receivers in `busy`: ids of webhooks, and 0 for
+     * mail. Gives up messages that are too old. Returns null if none is due.
      */
     takeDue: (busy: readonly number[], { onlyMail = false } = {}) => write(() => takeDue(busy, onlyMail)),
     /**
-     * Makes messages due that wait after a failed try. Called at the start of a node, whose settings may have
-     * changed.
+     * Makes failed messages due at once. Called when a node starts, because its settings may have changed.
      */
     async hasten() {
       const now = trusted()
       if (now !== null) await write(() => run(HASTEN_ALL, now, now + LEASE))
     },
-    /** Returns when the next message is due, which may be in the past; null when none is. */
+    /** Returns when the next message is due, which may be in the past; null if there is none. */
     findNextDue: async () => (await read(() => first(NEXT_DUE), isThere))?.at ?? null,
     /**
-     * Removes a delivered message (no `error`), or schedules its next try. The other messages for its webhook
-     * wait as long, and are due at once after a delivery. Does nothing when the message was removed
-     * meanwhile.
+     * Removes a delivered message (no `error`), or schedules the next attempt. The other messages for its
+     * webhook are postponed equally; a delivery makes them due at once. Does nothing if the message was
+     * removed meanwhile.
      */
     settleTry: (message: DueMessage, error: DeliveryFailure | null) => write(() => settleTry(message, error)),
-    /** Counts the mails of an account. The list of webhooks counts their messages. */
+    /** Counts the mails of an account. Messages of webhooks are counted in the list of webhooks. */
     async countOf(accountId: number): Promise<OutboxCounts> {
       const counts = await read(() => first(COUNT_OF, accountId))
       return { waiting: counts?.waiting ?? 0, failed: counts?.failed ?? 0 }

@@ -74,7 +74,7 @@ export function* noteDelivery(
 }
 
 export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
-  /** Locks the account, so that concurrent adds do not exceed the number of webhooks. */
+  /** Adds a webhook. Locks the account, so that concurrent adds do not exceed the limit. */
   function* add({ events, ...webhook }: WebhookToStore): Step<StoredWebhook> {
     const { accountId } = webhook
     if (accountId !== null) {
@@ -100,7 +100,10 @@ export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'ste
       const row = await read(() => first(FIND, id), isThere)
       return row && present(row)
     },
-    /** Changes nothing if this account, or null the administrators, have no such webhook. */
+    /**
+     * Changes the events of a webhook. Does nothing unless it belongs to this account, or, if null, to the
+     * administrators.
+     */
     changeEvents: (of: { id: number; accountId: number | null }, events: readonly EventType[]) =>
       write(() => run(CHANGE, of.id, of.accountId, listed(events))),
     /**
@@ -108,7 +111,7 @@ export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'ste
      * no such webhook.
      */
     removeWebhook: (of: { id: number; accountId: number | null }) => write(() => remove(of)),
-    /** Records how a test went. */
+    /** Records the result of a test. */
     noteTest: (id: number, error: DeliveryFailure | null) =>
       write(() => noteDelivery(id, { error, now: now() })),
   }

@@ -1,5 +1,5 @@
-// Reads what a backup needs from a data folder, with or without a running server: a copy of the database that
-// opens nothing, and the key files in the folder.
+// Reads the content of a backup from a data folder, with or without a running server: a copy of the database
+// without the secrets that open pushes, and the key files in the folder.
 
 import {
   closeSync,
@@ -48,14 +48,14 @@ type BackupSourceOptions = {
   dataDir: string
   /** Bytes of the folder's disk that are left free. */
   minFreeSpace: number
-  /** Called before the database is copied, with its size. */
+  /** Called before the database is copied, with its size in bytes. */
   onCopying: (bytes: number) => void
 }
 
 /**
- * Copies the database without its keys, which takes seconds for a large one and blocks the event loop, but no
- * other process. Throws `conflict` for a folder without data, of another user, of a later version or with a
- * damaged database, and `disk_full` when its disk has no room.
+ * Copies the database without its keys. For a large one this blocks the event loop for seconds, but no other
+ * process. Throws `conflict` for a folder without data, of another user, of a later version or with a damaged
+ * database, and `disk_full` if its disk has no room.
  */
 export function openBackupSource(options: BackupSourceOptions): BackupSource {
   const { dataDir, minFreeSpace, onCopying } = options
@@ -86,8 +86,8 @@ export function openBackupSource(options: BackupSourceOptions): BackupSource {
 }
 
 /**
- * Opens a temporary file in the data folder. Its name is removed at once, so that the system removes the file
- * when the process ends, even by kill -9. On Windows the file keeps its name until `close`.
+ * Opens a temporary file in the data folder. Unlinks it at once, so that the system removes it when the
+ * process ends, even by kill -9. On Windows the file keeps its name until `close`.
  */
 function openCopy(folder: DataFolder, minFreeSpace: number) {
   const maxBytes = freeBytes(folder.path) - minFreeSpace
@@ -164,7 +164,7 @@ export function readTlsAuthority(dataDir: string, authorityFile: string | null):
   return readInFolder(dataDir, authorityFile ?? dataFolder(dataDir).tlsAuthority)
 }
 
-/** Reads a key file in the data folder. A symlink to a file outside of it counts as `elsewhere`. */
+/** Reads a key file in the data folder. Reports a symlink to a file outside of it as `elsewhere`. */
 function readInFolder(dataDir: string, path: string): BackedUpKey {
   try {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { state: 'missing' }
@@ -182,7 +182,7 @@ function readInFolder(dataDir: string, path: string): BackedUpKey {
 /** Throws `conflict` for a path in the data folder. */
 export function refuseInside(dataDir: string, path: string): void {
   const parent = dirname(path)
-  // Refused when it is opened.
+  // Opening the path will report this.
   if (!existsSync(parent)) return
   const inner = realpathSync(parent)
   const outer = realpathSync(dataDir)

@@ -1,5 +1,5 @@
-// Opens the two ends of a copy, source or target: a data folder, or a PostgreSQL database. Each end runs the
-// copy in one transaction that has the database to itself, and continues the numbering of ids after it.
+// Opens the two ends of a copy, source and target: a data folder, and a PostgreSQL database. Each end runs
+// the copy in one transaction without concurrent access, and can continue the numbering of ids.
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../../domain/database-address.ts'
 import { conflict, isDomainError } from '../../domain/errors.ts'
@@ -96,8 +96,8 @@ const LOCK = `LOCK TABLE instance, nodes, bucket_folder, ${TABLE_NAMES.join(', '
 const LOCK_TIMED_OUT = '55P03'
 
 /**
- * Refuses while nodes serve the database, then locks its tables. The check comes first because its statement
- * has parameters: Bun sends statements without any before the BEGIN.
+ * Refuses while nodes serve the database, then locks its tables. Run the check first, because it has
+ * parameters: Bun sends a statement without parameters before the BEGIN.
  */
 async function lockAll(session: PostgresSession, name: string): Promise<void> {
   await refuseBesideNodes(session, null)

@@ -29,8 +29,8 @@ type FolderPlace = {
   /** Makes a missing folder, key and database. Without this option a missing folder is refused. */
   create?: { keyFile: string | null } | undefined
   /**
-   * Keeps servers from starting until it is closed. Throws `conflict`, naming the server, while one serves
-   * the folder.
+   * Prevents servers from starting until the database is closed. Throws `conflict`, naming the server, while
+   * one serves the folder.
    */
   isAlone?: boolean
 }
@@ -88,8 +88,8 @@ function openChecked(folder: DataFolder, isServed: boolean): Database {
 }
 
 /**
- * Creates key and database as the first start of a server does: the key first, because no key is ever made
- * beside a database.
+ * Creates key and database as a server's first start does. The key comes first, because a key is never
+ * created beside a database.
  */
 function makeFilled(folder: DataFolder, keyFile: string | null): void {
   const keyring = readKeyring(folder, keyFile)
@@ -125,7 +125,7 @@ export function readSchema(dataDir: string): number {
 
 type LookOptions = {
   isServed: boolean
-  /** Checks a database of any size, which takes minutes for a large one. */
+  /** Checks the database whatever its size. A large one takes minutes. */
   isDeep: boolean
 }
 
@@ -146,7 +146,7 @@ export async function lookIntoDatabase(
       requireCurrentSchema(database)
       drive(refuseCopied())
       requireIntact(database, isDeep ? Number.POSITIVE_INFINITY : undefined)
-      // The server that runs has looked, and may know the folder by another path.
+      // A running server has checked this at its start, and may know the folder by another path.
       if (!isServed) await requireHome(database, { folder, isLogLost: isLogLost(folder), ...REFUSING })
     } catch (cause) {
       database.close(true)
@@ -161,8 +161,8 @@ export async function lookIntoDatabase(
 const REFUSING = { acceptMove: false, onWarning: () => undefined }
 
 /**
- * Opens the database read-only. One without a WAL is opened as immutable: it is complete, and SQLite would
- * otherwise create a WAL.
+ * Opens the database read-only. If it has no WAL it is complete, and is opened as immutable, because SQLite
+ * would otherwise create one.
  */
 function openForReading({ database: path }: DataFolder, isServed: boolean): Database {
   const isImmutable = !isServed && !existsSync(`${path}-wal`)

@@ -1,4 +1,4 @@
-// What opening a store takes and returns, whichever engine keeps the rows.
+// The options and the result of opening a store, the same for every engine.
 
 import type { Keyring } from '../../crypto/keyring.ts'
 import type { Doubt, Trusted } from '../../domain/clock.ts'
@@ -19,7 +19,7 @@ export type CommandDatabase = {
 
 export type CommonStoreOptions = {
   dataDir: string
-  /** Where the files are; null for the data folder. */
+  /** The bucket of the files; null if they are in the data folder. */
   bucket: BucketOptions | null
   /** Bytes of the disk that must stay free: creating is refused below. */
   minFreeSpace: number
@@ -32,7 +32,7 @@ export type CommonStoreOptions = {
   }
   /** Receives a sentence for the operator. */
   onWarning: (warning: string) => void
-  /** Called when a background task fails; the store continues. */
+  /** Called if a background task fails. The store continues. */
   onError: (cause: unknown) => void
 }
 
@@ -47,7 +47,7 @@ export type OpenedStore = Store & {
     /** Records that an administrator confirmed the clock. Resolves once that is durable. */
     accept(): Promise<void>
   }
-  /** Whether so many changes have waited for so long that new requests should be refused for now. */
+  /** Whether to refuse new requests for now, because too many changes have waited for too long. */
   isOverloaded(): boolean
   /**
    * Commits changes that have waited for too long. Called with every request, because timers of a busy event

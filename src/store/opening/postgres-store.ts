@@ -1,4 +1,4 @@
-// Opens the store of one node whose rows PostgreSQL keeps, in this order: folder, key, tables, instance,
+// Opens the store of a node whose rows are in PostgreSQL, in this order: folder, key, tables, instance,
 // clock, heartbeats, files, operations.
 
 import { type Doubt, explainDoubt } from '../../domain/clock.ts'
@@ -37,7 +37,7 @@ import type { Effect } from '../steps.ts'
 import type { CommonStoreOptions, OpenedStore } from './opened-store.ts'
 
 export type PostgresStoreOptions = CommonStoreOptions & {
-  /** All nodes have the same instance key. */
+  /** The path of the instance key, which all nodes share. */
   keyFile: string
   connect: Connect
   /** The maximum number of connections. */
@@ -59,7 +59,7 @@ export type OutageWatch = {
   onState: OnState
   /** Called after each heartbeat: with null, or with the error that prevented it. */
   onBeat: (cause: unknown) => void
-  /** Why the server gives this node no connections, in whole sentences; null while it does. */
+  /** Returns why the server refuses connections to this node, in whole sentences; null if it does not. */
   explainLoss: () => string | null
   /** Whether a present outage has been logged. */
   isOn: () => boolean
@@ -131,7 +131,7 @@ type NodeParts = {
   clock: DatabaseClock
 }
 
-/** How many setup links stay valid: each starting node makes one and shows it. */
+/** How many setup links stay valid at once: each starting node makes one and prints it. */
 const SETUP_LINKS = 10
 /** The timeout of an import of any size. */
 const IMPORT_MS = 12 * HOUR
@@ -161,7 +161,7 @@ async function serveNode(options: PostgresStoreOptions, serving: NodeParts): Pro
   const steps = createSteps({ ...guarded, onEffect })
   const address = `${folder.files} on the disk of the node ${label.name}`
   const findOther = async () => (await database.read((session) => listOthers(session, node.id)))[0] ?? null
-  // A node that fails to start leaves again, because the others would take it for alive.
+  // If the start fails, leave again. Otherwise the others would treat this node as alive.
   const leave = () => beats.leave().catch(() => undefined)
   const place = { path: folder.files, address, findOther }
   const files = await openFiles({ ...options, ...place, steps, node: node.id, now }).catch((cause) =>
@@ -174,7 +174,7 @@ async function serveNode(options: PostgresStoreOptions, serving: NodeParts): Pro
     ...{ steps, glance, now, trusted, keyring, node: node.id },
     ...{ hasRoom, onError, setupLinks: SETUP_LINKS },
   }
-  // Another import is a node, too.
+  // Refuse if there is another node, which may also be another import.
   const enter = (session: PostgresSession) => refuseBesideNodes(session, node.id)
   const alone = createAlone({ ...guarded, enter, within: IMPORT_MS })
   const waitingChanges = () => database.count().connections.waiting

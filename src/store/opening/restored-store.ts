@@ -24,8 +24,8 @@ type BackupContent = {
   accounts: number
   pushes: number
   /**
-   * Pushes that could still be opened when the backup was made, and whose time is not over. A restore expires
-   * them.
+   * The number of pushes that could be opened when the backup was made and have not expired since. A restore
+   * expires them.
    */
   active: number
   /** Entries of audit logs. */
@@ -37,13 +37,13 @@ type BackupContent = {
 }
 
 export type EndLive = {
-  /** The time of the restore, which the first start takes for the last use of the folder. */
+  /** The time of the restore. The first start treats it as the last use of the folder. */
   now: number
   /** The visit that the log entry of each lost push records. */
   visit: Visit
   /** Makes a new link for a push of an account. */
   relink: (push: OwnedPush) => Linked
-  /** Called now and then with the number of finished pushes and their total. */
+  /** Called from time to time with the number of finished pushes and their total. */
   onProgress: (done: number, total: number) => void
 }
 
@@ -57,8 +57,8 @@ type RestoredStoreOptions = {
 }
 
 /**
- * Throws `conflict` for anything but a database with the rows of Oncebox, and for one of a newer version. A
- * process that is killed meanwhile leaves the new database unusable.
+ * Opens the database of a backup and creates the restored one. Throws `conflict` unless the source is a
+ * database of Oncebox of a known version. If the process is killed, the new database stays unusable.
  */
 export function openRestoredStore({ from, path, name }: RestoredStoreOptions) {
   closeSync(openSync(path, 'wx', 0o600))
@@ -93,7 +93,7 @@ const API_TOKENS = statement<BackupToken>(
   `SELECT email, name, prefix, last_used_at AS "lastUsedAt"
     FROM api_tokens JOIN accounts ON accounts.id = account_id ORDER BY email, api_tokens.id`,
 )
-/** Deletes API tokens and webhooks, because those deleted since the backup would return. */
+/** Deletes API tokens and webhooks, because the backup may hold some that were deleted after it. */
 const REVOKE = ['api_tokens', 'webhooks'].map((table) => statement(`DELETE FROM ${table}`))
 function createOperations(database: Database, leftOut: number) {
   const drive = createDrive(database)
@@ -105,13 +105,13 @@ function createOperations(database: Database, leftOut: number) {
   }
 
   /**
-   * Expires live pushes as lost, gives the pushes of accounts new links, and makes passkeys second factors.
-   * Resolves to the number of lost pushes.
+   * Expires live pushes as lost, gives the pushes of accounts new links, and turns passkeys into second
+   * factors. Resolves to the number of lost pushes.
    */
   async function endLive({ now, visit, relink, onProgress }: EndLive): Promise<number> {
     const total = drive(first(LIVE))?.count ?? 0
     let [done, lost] = [0, 0]
-    // No backup holds events.
+    // Backups contain no events, so begin the numbers after all former ones.
     drive(countEventsFrom(now))
     drive(demotePasskeys())
     const loseNext = database.transaction(() => drive(loseSome({ now, visit })))
@@ -132,7 +132,7 @@ function createOperations(database: Database, leftOut: number) {
     endLive,
     /** Throws `conflict` unless these are the keys that the database was written with. */
     requireKeys: (keys: Keys) => void drive(requireKeys(keys)),
-    /** The latest time that the server had seen when the backup was made. */
+    /** Returns the latest time that the server had recorded when the backup was made. */
     lastUsed: () => drive(readClockMark()).mark,
     revokeApiTokens: () => {
       for (const statement of REVOKE) drive(run(statement))

@@ -69,12 +69,12 @@ export async function openTables(address: DatabaseAddress, create: boolean) {
   return createDatabase({ connect, connections: CONNECTIONS })
 }
 
-/** Whether the database holds data of Oncebox, of whatever version. */
+/** Whether the database holds data of Oncebox, of any version. */
 export async function holdsTables(address: DatabaseAddress): Promise<boolean> {
   return hasTables(await reach(address))
 }
 
-/** Opens a restored database to expire its pushes. Migrates one that is older than the program. */
+/** Opens a restored database to expire its pushes. Migrates it if it is older than this program. */
 export async function openExpiring(address: DatabaseAddress) {
   const connect = await reach(address)
   await migrate({ connect })

@@ -31,7 +31,7 @@ export type StoreOptions = CommonStoreOptions & {
   acceptMove: boolean
   /** Whether this process will serve the folder. A command neither checks nor changes its marks. */
   isServer: boolean
-  /** The database may be corrupt: the process must end. */
+  /** Called if the database may be corrupt: the process must end. */
   onFatal: (cause: unknown) => void
   /** Called after each group commit with the number of changes that it made durable. */
   onCommitted?: ((batch: { steps: number; durationMs: number }) => void) | undefined
@@ -56,7 +56,7 @@ export async function openParts(opening: FolderStoreParts, copy: string | null):
   const { commits, links, checkpointer, reserve, log, isInPlace, forgetMark } = openWriting(opening, clock)
   const { path } = folder
   const freeSpace = createFreeSpace({ path, floor: options.minFreeSpace, isFull: reserve.isSpent })
-  // Measured before the first request, which would find room otherwise.
+  // Measure before the first request, which would otherwise not be refused on a full disk.
   await Promise.resolve()
     .then(freeSpace.require)
     .catch(() => undefined)
@@ -118,7 +118,7 @@ export async function openParts(opening: FolderStoreParts, copy: string | null):
   }
 }
 
-/** The group commit, and what it does with the disk. */
+/** Opens the group commit, with its sync, its checkpoints and its reserve of disk space. */
 function openWriting({ database, folder, options }: FolderStoreParts, clock: Clock) {
   const checkpointer = createCheckpointer(database, options)
   const reserve = createReserve(folder.reserve)

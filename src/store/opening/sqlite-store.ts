@@ -1,5 +1,5 @@
-// Opens the store in a data folder for the one process that serves it: checks the database, brings it up to
-// date, and makes the folder its home.
+// Opens the store in a data folder for the only process that serves it: checks and migrates the database, and
+// records the folder as its home.
 
 import type { Database } from 'bun:sqlite'
 import { rmSync } from 'node:fs'
@@ -55,8 +55,9 @@ export async function openStore(options: StoreOptions): Promise<OpenedStore> {
 }
 
 /**
- * Throws `conflict`, without changing anything, for a damaged database, a wrong key, or a copy. `isLogLost`:
- * the WAL of a killed server was removed. Returns the name of the copy made before a migration, if any.
+ * Prepares the database. Throws `conflict`, without changing anything, for a damaged database, a wrong key,
+ * or a copy. `isLogLost`: the WAL of a killed server was removed. Returns the name of the copy made before a
+ * migration, if any.
  */
 async function verify(opening: FolderStoreParts, isLogLost: boolean): Promise<string | null> {
   const { database, keys, folder, options } = opening
@@ -72,18 +73,18 @@ async function verify(opening: FolderStoreParts, isLogLost: boolean): Promise<st
   requireOwnTables(database)
   const drive = createDrive(database)
   drive(refuseCopied())
-  // Before what this start writes, which is then moved into the database only once.
+  // Empty the WAL first, so that the pages that this start writes are checkpointed only once.
   emptyLogOfLastProcess(database)
   drive(enterKeys(keys))
-  // It may have been put back, and have given fewer numbers than clients know.
+  // The database may be an older copy, and have given lower numbers than clients know.
   if (isMoved) drive(countEventsFrom(now))
   if (options.isServer) await settle(opening)
   return copy
 }
 
 /**
- * Truncates the WAL of the last process. Throws `conflict` when that fails, because nothing may be
- * acknowledged on top of frames that a former process could not sync.
+ * Truncates the WAL of the last process. Throws `conflict` if that fails: nothing may be acknowledged after
+ * frames that a former process could not sync.
  */
 function emptyLogOfLastProcess(database: Database): void {
   if (truncateLog(database)) return
@@ -91,7 +92,7 @@ function emptyLogOfLastProcess(database: Database): void {
   throw conflict(message)
 }
 
-/** Finishes the start. Tolerates a full disk; any other failure means that the database cannot be trusted. */
+/** Finishes the start. Tolerates a full disk. Any other failure means that the database cannot be trusted. */
 async function settle({ database, folder, options }: FolderStoreParts): Promise<void> {
   try {
     await arrive(database, folder)

@@ -8,9 +8,9 @@ import { isLoopback } from '../../text/local-names.ts'
 export type ReadFile = (path: string) => string
 
 /**
- * Returns the options of Bun's client. Sets every one, because Bun would take missing ones from variables
- * that may mean another database. Connections stay open until they are closed: Bun's limits would end them in
- * the middle of a query.
+ * Returns the options of Bun's client. Sets all of them, because Bun takes missing ones from environment
+ * variables, which may name another database. Turns off Bun's limits on connections, which would close them
+ * in the middle of a query.
  */
 export function databaseClientOptions(address: DatabaseAddress, readFile: ReadFile) {
   const { engine, host, port, socket, user, password, database, tls } = address
@@ -21,7 +21,7 @@ export function databaseClientOptions(address: DatabaseAddress, readFile: ReadFi
     port,
     ...(socket === null ? {} : { path: socket }),
     ...(user === null ? {} : { username: user }),
-    // In place of an empty text Bun would take PGPASSWORD; in place of this it does not.
+    // Pass a function: Bun would replace an empty string by PGPASSWORD.
     password: () => password ?? '',
     database,
     ...tlsOptions(tls, readFile),

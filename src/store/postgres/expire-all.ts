@@ -16,7 +16,10 @@ import { requireAlone } from './instance/instance.ts'
 /** The timeout: a day, because there may be millions of rows. */
 const PATIENT = { within: DAY }
 
-/** Tables whose restored rows would open something, replay an ended push, or name former nodes. */
+/**
+ * Tables to empty: their restored rows would give access, repeat the answer of an ended push, or name former
+ * nodes.
+ */
 const EMPTIED = ['sessions', 'account_links', 'idempotency_keys', 'files_read', 'nodes']
 
 const LIVE = 'SELECT count(*) AS count FROM pushes WHERE expired_on IS NULL'
@@ -37,13 +40,13 @@ type ExpireOptions = {
 type ExpiredAll = {
   /** The number of expired pushes. */
   lost: number
-  /** The prefix in the bucket whose files nothing removes any more; null without a bucket. */
+  /** The former folder in the bucket, whose files nothing removes any more; null without a bucket. */
   leftPrefix: string | null
 }
 
 /**
- * Expires everything in one transaction. Nodes then accept the database. Throws `conflict` while a node
- * serves it.
+ * Expires every push in one transaction. After that, nodes accept the database. Throws `conflict` while a
+ * node serves it.
  */
 export function expireAll(
   { transact }: Pick<PostgresDatabase, 'transact'>,
@@ -57,7 +60,7 @@ export function expireAll(
     await query('DELETE FROM events')
     await drive(countEventsFrom(at), { query })
     for (let found = -1; found !== 0; ) {
-      // Awaits each statement, because there may be millions.
+      // Await each statement instead of pipelining: there may be millions.
       const some = await drive(loseSome({ now: at, visit }), { query })
       found = some.found
       done += found

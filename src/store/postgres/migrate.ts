@@ -1,6 +1,5 @@
-// The versions of the tables, and how they are brought to that of this program. A node that migrates makes
-// the others wait. An older node keeps serving tables that are newer but compatible, so that nodes can be
-// upgraded one after another.
+// Migrates the tables to the version of this program. While one node migrates, the others wait. An older node
+// can still use newer tables if they are compatible, so that nodes can be upgraded one after another.
 
 import type { SQL } from 'bun'
 import { conflict } from '../../domain/errors.ts'
@@ -104,7 +103,7 @@ export async function readSchemaVersion(session: Pick<SQL, 'unsafe'>): Promise<S
   return { version: row.version, compatibleFrom: row.compatibleFrom }
 }
 
-/** Whether the database holds data of Oncebox, of whatever version. */
+/** Whether the database holds data of Oncebox, of any version. */
 export function hasTables(connect: Connect): Promise<boolean> {
   return onOwnConnection(connect, async (session) => (await readSchemaVersion(session)).version > 0)
 }

@@ -1,5 +1,5 @@
-// How much each address holds in live anonymous pushes: a row for each push, deleted when it ends, and sums
-// of these rows.
+// The sums of live anonymous pushes for each address: one row for each push, deleted when it ends, and the
+// sums of these rows.
 
 import {
   exceededLimit,
@@ -15,8 +15,8 @@ import { addressShares, liveShares } from '../tables.ts'
 const MAX_SOONEST = 1_000
 
 /**
- * Makes the row of a new address, since only an existing one can be locked. Adds $2 and $3, and returns the
- * sums before that.
+ * Locks the sum of an address. Creates a missing row, because only an existing one can be locked. Adds $2 and
+ * $3, and returns the sums before that.
  */
 const LOCK_SUM = statement<Share>(
   `INSERT INTO address_shares (address, pushes, bytes) VALUES ($1, $2, $3)
@@ -40,14 +40,14 @@ const LOCK_SUMS = forSome((list) =>
 const addRow = addTo(liveShares)
 
 /**
- * Locks the address, so that its creates are sequential from here on. Throws `too_many`, naming the limit,
- * when it has no room for one more push.
+ * Locks the address, so that its creates run one after another. Throws `too_many`, naming the limit, if it
+ * has no room for another push.
  */
 export function requireRoom(share: ShareToTake, now: number): Step<void> {
   return lockRoom(share, now, [0, 0])
 }
 
-/** Counts a new push at once, after the check of `requireRoom`. Call `addShare` once it is stored. */
+/** Checks as `requireRoom` does, and counts the new push at once. Call `addShare` once it is stored. */
 export function takeRoom(share: ShareToTake, now: number): Step<void> {
   return lockRoom(share, now, [1, share.bytes])
 }
@@ -56,7 +56,7 @@ function* lockRoom(share: ShareToTake, now: number, add: [pushes: number, bytes:
   const { addresses, bytes, limits } = share
   const [own] = addresses
   const taken = { pushes: 0, bytes: 0 }
-  // In one order, so that no two creates wait for each other.
+  // Lock in a fixed order, so that no two creates wait for each other.
   for (const address of [...addresses].sort(Buffer.compare)) {
     const sum = yield* address === own ? first(LOCK_SUM, address, ...add) : first(OTHER_SUM, address)
     taken.pushes += sum?.pushes ?? 0

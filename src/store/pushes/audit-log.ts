@@ -1,5 +1,5 @@
-// The audit log of each push, appended to one table under the lock of the push. Each entry names
-// the one before it, and the push its last one.
+// The audit log of each push. All entries are appended to one table, under the lock of their push. Each entry
+// names the previous one, and the push names its last one.
 
 import {
   type AuditEntry,
@@ -50,7 +50,9 @@ const SHORTEN = statement(
 
 /** Makes the operations on logs. A purged push has an empty log. */
 export function createAuditLog({ read }: Pick<Steps, 'read'>) {
-  /** Lists the ids of the last `most` entries, latest first, without those added meanwhile. */
+  /**
+   * Lists the ids of the last `most` entries, the latest first. Leaves out those that are added meanwhile.
+   */
   async function listLastIds({ id, lastEntry }: RowOf<typeof pushState>, most: number): Promise<number[]> {
     const ids: number[] = []
     for (let next = lastEntry; next !== null && ids.length < most; ) {
@@ -93,7 +95,9 @@ export function createAuditLog({ read }: Pick<Steps, 'read'>) {
   return { listPage, readAll }
 }
 
-/** Removes the last entries of a log that is too long for one step; returns false for a shorter one. */
+/**
+ * Removes the last entries of a log that is too long to remove in one step. Returns false for a shorter log.
+ */
 export function* shortenLog(push: { id: number; auditEntries: number }): Step<boolean> {
   const lastEntry = push.auditEntries > 2 * PIECE ? (yield* first(STATE, push.id))?.lastEntry : null
   const last = lastEntry == null ? [] : yield* all(BACK_FROM, push.id, lastEntry, PIECE)
@@ -111,8 +115,8 @@ export function removeLog(pushId: number): Step<void> {
 export type Room = Pick<LogPlace, 'hasRoom'>
 
 /**
- * Counts an entry. Returns the push with its new counts, and the step that inserts the entry, or null if the
- * entry is only counted. Run that step before the statement that updates the push.
+ * Counts an entry. Returns the push with its new counts, and the step that inserts the entry; null if it is
+ * only counted. Run that step before the statement that updates the push.
  */
 export function appending<P extends LogCounts & { id: number; ownerId: number | null }>(
   push: P,

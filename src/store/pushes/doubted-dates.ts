@@ -1,5 +1,5 @@
-// Corrects the dates of pushes that were made while the clock was ahead, and of messages. After it was set
-// back the pushes would live too long, and the messages wait too long.
+// Corrects the dates of pushes and messages that were made while the clock was ahead. With the right clock,
+// these pushes would live too long, and the messages wait too long.
 
 import type { Clock } from '../../domain/clock.ts'
 import { isFromAhead, setBack } from '../../domain/push.ts'
@@ -17,7 +17,7 @@ const updatePush = updateOf(pushes, ['createdAt', 'expiresAt'])
 type DoubtedClock = Pick<Clock, 'now' | 'doubt' | 'wasAhead'>
 
 /**
- * Moves the dates of pushes that were made more than a day in the future back by as much as the clock was
+ * Corrects the dates of pushes that were made more than a day in the future, by as much as the clock was
  * ahead.
  */
 export async function setBackDates({ write }: Pick<Steps, 'write'>, clock: DoubtedClock): Promise<void> {
@@ -28,8 +28,8 @@ export async function setBackDates({ write }: Pick<Steps, 'write'>, clock: Doubt
 }
 
 /**
- * Corrects some pushes with ids below `before`, the latest first, and returns the next `before`; null when
- * done. Such pushes have consecutive ids, so a piece without one ends the search.
+ * Corrects some pushes with ids below `before`, the latest first. Returns the next `before`; null when done.
+ * Such pushes have consecutive ids, so the search ends with a piece that has none.
  */
 function* setBackSome(before: number, clock: DoubtedClock): Step<number | null> {
   if (clock.doubt() !== null) return null
@@ -37,7 +37,7 @@ function* setBackSome(before: number, clock: DoubtedClock): Step<number | null> 
   yield* setBackMessages(now)
   const some = yield* all(LATEST, before)
   const early = some.filter((push) => isFromAhead(push, now)).map(({ id }) => id)
-  // Another node may have moved it in the meantime.
+  // Check again under the lock: another node may have corrected it.
   for (const push of yield* lockPushes(early))
     if (isFromAhead(push, now)) {
       const moved = setBack(push, { ahead: clock.wasAhead(), now })

@@ -1,6 +1,6 @@
-// How pushes end and go: those that ran out of time are written as expired, those expired long ago are
-// purged, those of a removed account are removed or become anonymous, and those of a restored database are
-// lost. In small steps.
+// How pushes end and are removed, in small steps: those whose time is up are recorded as expired, those that
+// expired long ago are purged, those of a removed account are removed or become anonymous, and those of a
+// restored database are lost.
 
 import type { Visit } from '../../domain/audit.ts'
 import { decideLapse, decideLoss, forward } from '../../domain/visits.ts'
@@ -11,9 +11,9 @@ import { shortenLog } from './audit-log.ts'
 import { lockPushes } from './push-locks.ts'
 import { removePush, write as writeChange } from './push-rows.ts'
 
-/** Pushes that one step ends or removes at most. */
+/** The maximum number of pushes that one step ends or removes. */
 const SOME = 100
-/** Milliseconds after which a step begins no other push, since large contents take longer. */
+/** The time in milliseconds after which a step begins no other push, because large contents take longer. */
 const STEP_MS = 20
 /** Entries of the logs that one step deletes. */
 const MOST_ENTRIES = 2_000
@@ -32,7 +32,7 @@ const listLive = idsOf(`WHERE ${LIVE} ORDER BY expires_at, id LIMIT ${MANY}`)
 const purgeable = (whose: string) =>
   idsOf(`WHERE ${ENDED} AND ${whose} AND expired_on <= $1 ORDER BY expired_on LIMIT ${SOME}`)
 const listPurgeable = { anonymous: purgeable('owner_id IS NULL'), owned: purgeable('owner_id IS NOT NULL') }
-// One statement each for live and for ended pushes, so that both engines read an index.
+// Use separate statements for live and ended pushes, so that both engines use an index.
 const listOwned = [LIVE, ENDED].map((which) =>
   idsOf(`WHERE owner_id = $1 AND ${which} ORDER BY id LIMIT ${SOME}`),
 )
@@ -47,10 +47,13 @@ const DISOWN = [LIVE, ENDED].flatMap((which) => [
 const NO_ENTRIES = { hasRoom: true }
 
 export function createExpiry({ steps: { read, write }, trusted }: Pick<Parts, 'steps' | 'trusted'>) {
-  /** Returns when the next live push runs out of time, which may be in the past; null when none is live. */
+  /** Returns when the time of the next live push is up, which may be in the past; null if none is live. */
   const findNextLapse = async () => (await read(() => first(NEXT_LAPSE), isThere))?.at ?? null
 
-  /** Ends pushes. `skips`: leaves out pushes that another transaction has locked. */
+  /**
+   * Ends those of the pushes whose time is up. `skips`: leaves out pushes that another transaction has
+   * locked.
+   */
   function* end(ids: readonly number[], { at, skips }: { at: number; skips: boolean }): Step<StoredPush[]> {
     const until = performance.now() + STEP_MS
     const ended: StoredPush[] = []
@@ -75,9 +78,8 @@ export function createExpiry({ steps: { read, write }, trusted }: Pick<Parts, 's
   }
 
   /**
-   * Writes the expiry by time of all pushes of one owner, however many others are due, and adds them to
-   * `told`. Reads the owner's live
-   * pushes only if some push of the instance is due, which is rare.
+   * Records the expiry by time of all pushes of one owner, however many others are due, and adds them to
+   * `told`. Reads the owner's live pushes only if some push of the instance is due, which is rare.
    */
   async function expireLapsedOf(ownerId: number, told: StoredPush[] = []): Promise<void> {
     for (let done = 1; done > 0; ) {

@@ -9,8 +9,8 @@ import { affected, all, has, run, type Step } from '../steps.ts'
 import { filesDue, pushFiles } from '../tables.ts'
 
 /**
- * When the files of a push become due: at a time, or when the grants of its last view end, at most until the
- * given time.
+ * When the files of a push become due: at a time; or when the grants of its last view end, but at the given
+ * time at the latest.
  */
 type DueTime = { at: number } | { viewedAt: number; until: number }
 
@@ -38,7 +38,7 @@ export function enterUpload(id: string, node: Uint8Array): Step<void> {
 }
 
 /**
- * Attaches uploads to a push, so that they are no longer due. Throws `overloaded` when one was considered
+ * Attaches uploads to a push, so that they are no longer due. Throws `overloaded` if one was considered
  * abandoned.
  */
 export function* attachFiles(pushId: number, files: readonly SealedFile[]): Step<void> {
@@ -71,7 +71,7 @@ export function hasGranted(pushId: number, now: number): Step<boolean> {
   return has(GRANTED, pushId, now)
 }
 
-/** Makes files that a last view kept for its grants due at once. */
+/** Makes the files due at once that were kept for downloads after the last view. */
 export function endGrants(pushId: number, now: number): Step<void> {
   return run(END_GRANTS, pushId, now)
 }

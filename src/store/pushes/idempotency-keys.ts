@@ -1,5 +1,5 @@
-// Used idempotency keys and their sealed answers. An answer is destroyed when its push ends; the key stays
-// marked as used until it lapses.
+// Used idempotency keys and their sealed answers. When a push ends, its answer is destroyed; the key stays
+// marked as used until it expires.
 
 import { conflict } from '../../domain/errors.ts'
 import type { KeyToStore } from '../pushes-contract.ts'
@@ -40,7 +40,7 @@ export function createIdempotencyKeys({ steps, now, trusted }: Pick<Parts, 'step
     const key = yield* first(FIND, lookup)
     if (key === null || key.lapsesAt <= now()) return null
     const found = key.slot === null ? null : yield* first(ANSWER, key.slot)
-    // Its push may have ended since, and the slot have been filled again.
+    // Check the slot again: the push may have ended since, and another answer may be in the slot.
     const isKept = found !== null && (yield* first(FIND, lookup))?.slot === key.slot
     return { answer: isKept ? found.answer : null }
   }
@@ -54,7 +54,8 @@ export function createIdempotencyKeys({ steps, now, trusted }: Pick<Parts, 'step
 
   return {
     /** Returns null for a key that was not used or has lapsed. A null `answer`: its push has ended. */
-    // A used key is answered as the create itself was; a new one says of nothing that it has ended.
+    // Wait for the disk only if the key is used, so that the answer is as durable as the first one. A new key
+    // reports no end.
     findKey: (lookup: Uint8Array) =>
       steps.read(
         () => find(lookup),

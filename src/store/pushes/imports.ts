@@ -1,4 +1,4 @@
-// Stores what is imported from another server, within the one transaction of an import.
+// Stores what is imported from another server, in the import's single transaction.
 
 import type { Account } from '../../domain/account.ts'
 import type { EntryToImport } from '../../domain/audit.ts'
@@ -37,8 +37,8 @@ export type PushToImport = {
 export function createImports({ alone, ...parts }: Pick<Parts, 'steps' | 'now'> & { alone: Alone }) {
   return {
     /**
-     * Runs `work` in one transaction: all of it happens, or nothing. It may run several times. Every other
-     * change may wait meanwhile, so no server may serve from this store: throws `conflict` when one does.
+     * Runs `work` in one transaction, as a whole or not at all. May run it several times. Every other change
+     * may have to wait, so no server may use this store: throws `conflict` if one does.
      */
     importAll: (work: (transaction: Import) => Promise<void>) =>
       alone((run) => work(createImport(run, parts.now))),
@@ -54,7 +54,7 @@ export function createImportLook({ read }: Pick<Parts['steps'], 'read'>) {
   }
 }
 
-/** The operations of one import. Nothing is visible elsewhere before it ends. One call at a time. */
+/** The operations of one import. Its changes become visible when it ends. Do not call concurrently. */
 export type Import = ReturnType<typeof createImport>
 
 export type ImportLook = ReturnType<typeof createImportLook>
@@ -72,7 +72,8 @@ function createImport(run: Run, now: Now) {
     setTotpSecret: (secret: { accountId: number; sealedSecret: Uint8Array; step: number | null }) =>
       run(importTwoFactor(secret)),
     /**
-     * Adds a token, without a prefix to show, under another name if this one is taken. Skips a known hash.
+     * Adds a token without a visible prefix, under another name if this name is taken. Skips a hash that
+     * exists.
      */
     addApiToken: (token: { accountId: number; name: string; hash: Buffer }) =>
       run(importToken({ ...token, createdAt: now() })),
@@ -85,7 +86,7 @@ function* isKnown(marks: readonly Uint8Array[]): Step<boolean> {
   return false
 }
 
-/** Adds a push. The views that the other server counted are marked as seen by the owner. */
+/** Adds a push. Marks the views that the other server counted as seen by the owner. */
 function* addPush(of: PushToImport): Step<void> {
   const entries = of.entries.map((entry) => ({ kind: entry.kind, at: entry.at, visit: entry }))
   yield* insertPush(of, { entries, seenViews: of.push.views, hasRoom: true, requestId: null })

@@ -41,8 +41,8 @@ function isInList(expired: boolean, doubted: string | null): string {
 type List = { expired: boolean; doubted: number | null }
 
 /**
- * Makes the statements of an owner's lists. The time of a clock in doubt follows the other values, of which
- * there are `others`.
+ * Makes the statements of an owner's lists. If the clock is in doubt, its time is the parameter after the
+ * `others` other ones.
  */
 function forLists<Row>(others: number, make: (isIn: string) => Statement<Row>) {
   const of = (doubted: string | null) => ({
@@ -58,7 +58,7 @@ function forLists<Row>(others: number, make: (isIn: string) => Statement<Row>) {
 }
 
 /**
- * Selects one page. The inner query reads only the index, unless it has `until`, so that a late page reads no
+ * Selects one page. Unless it has `until`, the inner query reads only the index, so that a late page reads no
  * more rows than an early one.
  */
 const page = (others: number, more: string) =>
@@ -105,7 +105,7 @@ const UNSEEN = statement<{ n: number }>(
     WHERE s.views > l.seen_views LIMIT ${MOST_UNSEEN}
   ) AS unseen`,
 )
-/** Another request may have had the id, so the owner counts too. */
+/** Compare the owner too, because the id may have belonged to another request before. */
 const ANSWERS = listed(
   `p.id IN (SELECT push_id FROM push_labels WHERE request_id = $1) AND p.owner_id = $2
   ORDER BY p.id DESC LIMIT ${MAX_ANSWERS}`,
@@ -146,7 +146,9 @@ export function createPushLists({
     return (await read(() => PAGE(list, ...values))).map(presentListed)
   }
 
-  /** Lists what stands under a tab, newest first, from page 1. `until`: created by that time. */
+  /**
+   * Lists the pushes under a tab, newest first. Pages begin at 1. `until`: only those created by that time.
+   */
   async function listTab({ ownerId, list, pageNumber, pageSize, until }: PageOfTab) {
     const values = [ownerId, Number.MAX_SAFE_INTEGER, pageSize, (pageNumber - 1) * pageSize]
     const which = { expired: list === 'expired', doubted: findDoubted() }
@@ -205,7 +207,7 @@ export function createPushLists({
     listAnswers: async ({ id, ownerId }: { id: number; ownerId: number }) =>
       (await read(() => all(ANSWERS, id, ownerId))).map(presentListed),
     /**
-     * Counts pushes that arrived, ended or were opened since their owner looked, `MOST_UNSEEN` at most. Reads
+     * Counts pushes that arrived, ended or were opened since their owner looked; at most `MOST_UNSEEN`. Reads
      * a bounded number of rows.
      */
     countUnseen: async (ownerId: number) =>
@@ -225,7 +227,7 @@ export function createPushLists({
       ),
     listByIds,
     countOwned,
-    /** Records that the owner has looked at these pushes as they are now. Ignores other owners' pushes. */
+    /** Records that the owner has seen these pushes in their current state. Ignores other owners' pushes. */
     markSeen: (which: OwnedIds) => write(() => markSeen(which)),
     findLabels: (id: number): Promise<RowOf<typeof pushLabels> | null> =>
       read(() => first(LABELS, id), isThere),

@@ -1,5 +1,5 @@
-// One push and what belongs to it: found, or locked for a change. The lock is that of its row in
-// `push_state`; all other rows of the push are read after it.
+// Finds one push with all that belongs to it, or locks it for a change. The lock is that of its row in
+// `push_state`; all its other rows are read after the lock.
 
 import { DamageError } from '../../domain/errors.ts'
 import { lockCounts } from '../notices/events.ts'
@@ -28,7 +28,7 @@ const LOCK_FREE = forSome((ids) =>
   locked(select(pushState, `WHERE push_id IN (${ids}) ORDER BY push_id`), 'FOR UPDATE SKIP LOCKED'),
 )
 const FIND_SOME = forSome((ids) => select(pushes, `WHERE id IN (${ids}) ORDER BY id`))
-/** Selects secrets with subqueries, because each join takes SQLite longer than another statement. */
+/** Selects secrets with subqueries, because in SQLite each join takes longer than a separate statement. */
 const secretsOf = (id: string) =>
   statement<SealedSecrets>(
     `SELECT salt, passphrase_salt AS "passphraseSalt", payload,
@@ -44,7 +44,7 @@ export function* findPush(lookup: Uint8Array): Step<StoredPush | null> {
   return found
 }
 
-/** Locks the push and what belongs to it until the end of the transaction. */
+/** Locks the push, with all that belongs to it, until the transaction ends. */
 export function* lockPush(id: number): Step<StoredPush | null> {
   const [state, push] = yield* together(first(LOCK, id), first(FIND, id))
   return push && state && presentPush(push, state)
@@ -71,7 +71,7 @@ function* lockAtOnce(lookup: Uint8Array): Step<LinkedRows | null> {
 }
 
 /**
- * Locks several pushes and returns the existing ones, by id. `skips`: leaves out those that another
+ * Locks several pushes, and returns those that exist, by id. `skips`: leaves out pushes that another
  * transaction has locked.
  */
 export function* lockPushes(ids: readonly number[], { skips = false } = {}): Step<StoredPush[]> {

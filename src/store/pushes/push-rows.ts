@@ -1,5 +1,5 @@
-// One push and all that belongs to it: stored, changed and removed. Every change holds the lock of its row in
-// `push_state` (push-locks.ts), so that visits to one push come one after another.
+// Stores, changes and removes a push with all that belongs to it. Every change holds the lock of its row in
+// `push_state` (push-locks.ts), so that visits to one push run one after another.
 
 import type { NewEntry } from '../../domain/audit.ts'
 import { eventsOf, TRIED } from '../../domain/events.ts'
@@ -38,7 +38,9 @@ const CHANGING = [
   ...(['triesSpent', 'auditEntries', 'failures', 'ownerViews', 'edits'] as const),
   ...(['countedFailures', 'countedAt', 'countedFrom'] as const),
 ]
-/** Writers of the state. `logged` follows the insert of an entry, and makes it the last one. */
+/**
+ * Statements that write the state. `logged` follows the insert of an entry, and sets that as the last one.
+ */
 type StateWriter = Record<'plain' | 'logged', (push: StoredPush) => Step<void>>
 const LAST_ENTRY = { last_entry: LAST_ID }
 const addState: StateWriter = { plain: addTo(pushState), logged: addTo(pushState, null, LAST_ENTRY) }
@@ -60,7 +62,7 @@ export type PushToInsert = Pick<PushToStore, 'push' | 'lookup' | 'keyNumber' | '
   secrets: SealedSecrets | null
 }
 
-/** Stores a push with what belongs to it alone. */
+/** Stores a push with the rows that belong to it alone. */
 export function* insertPush(
   of: PushToInsert,
   past: Room & { entries: readonly NewEntry[]; seenViews: number; requestId: number | null },
@@ -102,7 +104,10 @@ export function* insertPush(
   return stored
 }
 
-/** Writes a change of a locked push, and destroys its secrets if it ends. A null change writes nothing. */
+/**
+ * Writes a change of a locked push, and destroys its secrets if it ends. Writes nothing if the change is
+ * null.
+ */
 export function* write(before: StoredPush, change: Change<StoredPush> | null, room: Room): Step<StoredPush> {
   if (change === null) return before
   const { after, now, entry } = change
@@ -144,7 +149,7 @@ function* destroy({ id, ownerId, files }: StoredPush, when: Parameters<typeof re
   const [secrets, share] = yield* together(first(REMOVE_SECRETS, id), removingShare(id))
   if (secrets !== null) yield* keys.destroy(secrets.keySlot)
   if (share !== null) yield* lowerShare(share)
-  // After the sum of the address, as creates lock them.
+  // Lock this after the sum of the address, in the same order as creates do.
   const key = yield* lockingKey(id)
   if (key !== null) yield* forgetAnswer(key)
   if (files > 0) yield* releaseFiles(id, when)

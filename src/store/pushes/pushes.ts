@@ -98,7 +98,10 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return yield* claimLocked(before, asked)
   }
 
-  /** Claims a view of a locked push. The owner's look counts no view, spends no nonce and reads an answer. */
+  /**
+   * Claims a view of a locked push. For the owner it counts no view and uses up no nonce, but marks an answer
+   * as read.
+   */
   function* claimLocked(
     before: StoredPush,
     asked: Pick<Claim, 'visit' | 'lookBy' | 'nonce' | 'by'>,
@@ -143,7 +146,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return { outcome, push: yield* writeChange(refused, last, room()) }
   }
 
-  /** Resolves to the milliseconds for which no code is accepted, 0 if this one was looked at. */
+  /** Resolves to the milliseconds for which no code is accepted; 0 if this code was checked. */
   function* tryCode({ id, isRight, visit }: CodeTry): Step<number | null> {
     const before = yield* lockPush(id)
     if (before === null) return null
@@ -213,10 +216,10 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
 
   return {
     /**
-     * Stores a push with everything that belongs to it. Throws `unauthenticated` when its owner is not active
-     * or began anew, `too_many` when the creator's address has no room, and `conflict` when the idempotency
-     * key was used meanwhile. Counts an answer to a request for a secret in the same step; throws `gone` when
-     * the request takes no more, `not_found` when it was removed.
+     * Stores a push with all that belongs to it. Throws `unauthenticated` if its owner is disabled or was
+     * reset, `too_many` if the creator's address has no room, and `conflict` if the idempotency key was used
+     * meanwhile. Counts an answer to a request for a secret in the same step; throws `gone` if the request
+     * accepts no more, and `not_found` if it was removed.
      */
     createPush: (push: PushToStore) => write(() => create(push), GROWS),
     findPush: (lookup: Uint8Array) => read(() => findPush(lookup), isLive),
@@ -226,9 +229,9 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
         (found) => isLive(found?.push ?? null),
       ),
     /**
-     * Counts a view, and expires the push when it was the last one. Never counts more views than the push
+     * Counts a view, and expires the push if it was the last one. Never counts more views than the push
      * allows, whatever the number of callers. Audits `failed_view` for a push that has expired. Returns null
-     * when there is no such push. Throws `conflict`, with no effect, when the nonce was spent before.
+     * if there is no such push. Throws `conflict`, without effect, if the nonce is used up.
      */
     claimView: (asked: Claim) => write(() => claim(asked)),
     /**
@@ -240,18 +243,18 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     /** Counts and audits a wrong code. Over the limit, refuses even a right one and writes nothing. */
     tryCode: (asked: CodeTry) => write(() => tryCode(asked)),
     /**
-     * Audits and counts a wrong passphrase. `limited`: no more are checked for now; nothing was written. The
+     * Audits and counts a wrong passphrase. `limited`: none is checked for now, and nothing was written. The
      * last of `maxTries` (0: no limit) expires or locks the push.
      */
     refusePassphrase: (asked: VisitToPush & { maxTries: number }) => write(() => refuse(asked)),
     /**
-     * Deletes a push. If it has expired by its last view, ends the grants; any other expired push stays
+     * Deletes a push. If it has expired by its last view, ends its downloads. Leaves any other expired push
      * unchanged.
      */
     expirePush: (asked: PushToExpire) => write(() => expire(asked)),
     /**
-     * Deletes several pushes of one owner in one step. Resolves to the number that were not expired before,
-     * and adds them to `told`.
+     * Deletes several pushes of one owner in one step. Resolves to the number that had not expired, and adds
+     * them to `told`.
      */
     expirePushes: async (which: PushesToExpire, told: StoredPush[] = []): Promise<number> => {
       const ended = await write(() => expireSeveral(which))
@@ -259,8 +262,8 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
       return ended.length
     },
     /**
-     * Changes labels and limits of a push of this owner as `decideEdit` decides, and audits a change. A
-     * refusal changes nothing. Returns null when this owner has no such push.
+     * Changes labels and limits of a push as `decideEdit` decides, and audits the change. A refusal changes
+     * nothing. Returns null if this owner has no such push.
      */
     editPush: (asked: EditToPush) => write(() => edit(asked), GROWS),
     /**
@@ -268,7 +271,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
      * has no such push.
      */
     mailLink: (mailing: VisitToPush & MailsOfPush) => write(() => mailLink(mailing), GROWS),
-    /** Unlocks a push. Does nothing to one that is not locked or has expired. */
+    /** Unlocks a push. Does nothing if it is not locked or has expired. */
     unlockPush: (asked: VisitToPush) => write(() => unlock(asked), GROWS),
     /** Whether files of an expired push can still be downloaded. */
     hasGrants: (push: StoredPush) => read(() => findGrants(push), Boolean),

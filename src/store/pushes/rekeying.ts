@@ -1,5 +1,5 @@
-// Which rows were sealed under which instance key, and how what accounts keep comes under another key or
-// another link.
+// Which rows are sealed under which instance key, and how to reseal the data of accounts under another key or
+// link.
 
 import { MAIL_KEYS } from '../notices/outbox.ts'
 import { WEBHOOK_KEYS, WEBHOOK_SECRETS } from '../notices/webhooks.ts'
@@ -56,7 +56,7 @@ const SECRETS = { totp: SECOND_FACTORS, webhook: WEBHOOK_SECRETS }
 type Secret = { accountId: number | null; sealed: Uint8Array }
 type Seal = (field: keyof typeof SECRETS, secret: Secret) => Uint8Array | null
 
-/** `seal` returns null for a damaged secret, which stays as it is. */
+/** Reseals secrets. `seal` returns null for a damaged one, which stays unchanged. */
 export function* resealSecrets(seal: Seal): Step<void> {
   for (const field of ['totp', 'webhook'] as const)
     for (const secret of yield* all<Secret & { id: number }>(SECRETS[field].list)) {
@@ -84,8 +84,8 @@ const LABEL = statement(
 )
 
 /**
- * Changes the links and labels of some pushes after `id`. Resolves to the last id, or null after the last
- * push.
+ * Changes the links and labels of some pushes after `id`. Resolves to the id of the last one; null after the
+ * last push.
  */
 export function* relinkSome(after: number, change: (push: OwnedPush) => Linked | null): Step<number | null> {
   const some = yield* all(OWNED, after)

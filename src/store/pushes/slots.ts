@@ -9,7 +9,7 @@ import { first, run, type Step } from '../steps.ts'
 
 type Slot = { slot: number }
 
-/** Makes the operations on a table of slots: `column` holds values of `bytes` each. */
+/** Makes the operations on a table of slots: `column` holds values of `bytes` bytes each. */
 export function createSlots({ table, column, bytes }: { table: string; column: string; bytes: number }) {
   const free = locked(
     statement<Slot>(`SELECT slot FROM ${table} WHERE is_free ORDER BY slot LIMIT 1`),
@@ -24,7 +24,7 @@ export function createSlots({ table, column, bytes }: { table: string; column: s
   const nothing = new Uint8Array(bytes)
 
   return {
-    /** Finds a free slot for `store`; null when there is none. */
+    /** Finds a free slot for `store`; null if there is none. */
     find: () => first(free),
     /** Writes into the slot that was found, or into a new one: LAST_ID for the next statement. */
     store: (found: Slot | null, value: Uint8Array): Step<void> =>

@@ -1,4 +1,4 @@
-// A push as its two rows say it: the one that is only read, and the one that a view changes.
+// A push in its two rows: one that is rarely written, and one that a view changes.
 
 import { LAST_TIME } from '../../domain/time.ts'
 import type { StoredPush } from '../pushes-contract.ts'
@@ -7,8 +7,8 @@ import type { pushes, pushState } from '../tables.ts'
 
 /**
  * The stored time of the last view of an unopened push. In SQLite it takes two bytes more than a real time,
- * so that the row does not grow with its first views: a row that outgrows its page causes a page split, which
- * also writes neighbours.
+ * so that the row does not grow with its first view: a row that outgrows its page causes a page split, which
+ * also writes neighbouring pages.
  */
 export const NOT_VIEWED = LAST_TIME
 

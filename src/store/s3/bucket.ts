@@ -1,5 +1,5 @@
-// Sealed files in a bucket, each under its id in the folder of this database, and what an operator wants to
-// know of the bucket. The keys of the objects tell nothing.
+// Sealed files in a bucket, each under its id in the folder of this database, and facts about the bucket for
+// the operator. The keys of the objects reveal nothing.
 
 import { sealedSize } from '../../crypto/sealed-stream.ts'
 import type { BucketPlace } from '../../domain/bucket-place.ts'
@@ -50,7 +50,7 @@ export function openBucket(options: OpenBucketOptions): { files: SealedFiles; re
     return opened && { ...opened, read: (span) => explained(opened.read(span)) }
   }
 
-  /** Checks the bucket. Returns in time: the result of a slow check goes to the next call. */
+  /** Checks the bucket. Always returns soon: if a check is slow, the next call gets its result. */
   async function findProblem(): Promise<string | null> {
     if (performance.now() - lookedAt >= LOOK_EVERY_MS) {
       lookedAt = performance.now()

@@ -1,6 +1,6 @@
-// Requests to the store of the bucket with a bound on their time, and whether it works. All requests do the
-// same when they arrive twice, so they are sent again a few times, with jitter; while the store is known to
-// fail, requests are refused at once.
+// Sends requests to the bucket, with a time limit, and knows whether it works. All requests are idempotent,
+// so failed ones are retried a few times, with jitter. While the bucket is known to fail, requests are
+// refused at once.
 
 import { randomKey } from '../../crypto/random.ts'
 import { type BucketPlace, nameBucket } from '../../domain/bucket-place.ts'
@@ -10,7 +10,7 @@ import { createSendOnce, type S3Answer, type S3Credentials, type S3Request } fro
 
 /** Milliseconds. */
 export type S3Timeouts = {
-  /** The time for all tries of one request: no answer of this server may hang for longer than ten seconds. */
+  /** The time for all tries of one request. No answer of this server may hang for longer than ten seconds. */
   whole: number
   /** The time for one try of a small request. */
   once: number
@@ -28,7 +28,7 @@ type ClientOptions = {
   place: BucketPlace
   credentials: S3Credentials
   patience?: S3Timeouts | undefined
-  /** Called with a sentence when the store begins to fail, fails in another way, or recovers. */
+  /** Called with a sentence when the bucket begins to fail, fails in another way, or recovers. */
   onChange: (sentence: string) => void
 }
 
@@ -97,7 +97,7 @@ function jitter(): number {
   return randomKey(1).readUInt8() / 255
 }
 
-/** How long requests are refused unsent after a timeout, so that they do not pile up. */
+/** How long after a timeout requests are refused without being sent, so that they do not pile up. */
 const REST_MS = 1_000
 /** The minimum time between log lines about the same failure. */
 const SILENCE_MS = 600_000
@@ -127,8 +127,8 @@ function createHealth(name: string, onChange: (sentence: string) => void) {
   }
 
   /**
-   * Notes a success. Only one that `stored` something ends "full", because a full store still reads and
-   * deletes.
+   * Records a success. The state "full" ends only if something was `stored`, because a full bucket can still
+   * read and delete.
    */
   function worked({ stored }: { stored: boolean }): void {
     if (trouble === null || (isFull() && !stored)) return
@@ -139,7 +139,7 @@ function createHealth(name: string, onChange: (sentence: string) => void) {
   }
 
   /**
-   * Throws the last failure again within a second of it, except for refusals, which the store answers
+   * Throws the last failure again within a second of it, except for a refusal, which the bucket would repeat
    * quickly.
    */
   function requireWorking(): void {

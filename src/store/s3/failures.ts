@@ -1,5 +1,4 @@
-// What can go wrong at the store of the bucket: each failure with a sentence for the operator, and whether to
-// try again.
+// The failures of a bucket: each with a sentence for the operator, and whether to retry.
 
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
 import { valueIn } from './xml.ts'
@@ -28,7 +27,7 @@ export function isFailure(cause: unknown, kind: FailureKind): cause is S3Failure
 /** The relevant part of an error response. */
 type Refusal = { status: number; headers: Headers; body: string; method: string }
 
-/** Returns the error code in a body if it looks like one, because it is shown to the operator. */
+/** Returns the error code in a body, if it looks like one: it is shown to the operator. */
 export function codeIn(body: string): string | null {
   const code = valueIn(body, 'Code')
   return code === null || CODE.test(code) ? code : 'unknown'
@@ -54,7 +53,7 @@ type FailureRule = readonly [answer: RegExp, kind: FailureKind, words: string]
 
 const UNEXPLAINED: FailureRule = [/^/, 'refused', 'it answers {answer} to {method}']
 
-/** Meanings by status and code; the first match counts. */
+/** Meanings by status and code; the first match wins. */
 const MEANINGS: readonly FailureRule[] = [
   [/^507 |(QuotaExceeded|InsufficientStorage|XMinioStorageFull)$/, 'full', 'it has no room ({code})'],
   [/ NoSuch(Key|Upload)$/, 'missing', 'it has no such object'],
@@ -105,7 +104,7 @@ const REASONS: Record<string, string> = {
 export function explainBreak(cause: unknown, seconds: number): S3Failure {
   if (cause instanceof S3Failure) return cause
   const isTimeout = cause instanceof Error && cause.name === 'TimeoutError'
-  // What is left for the last try may be less than a second.
+  // The last try may have less than a second left.
   const late = seconds < 1 ? 'it did not answer in time' : `it did not answer within ${seconds} s`
   const code = codeOf(cause)
   const words = CERTIFICATE.test(code) ? `${NOT_TRUSTED} (${code})` : (REASONS[code] ?? reasonOf(cause))

@@ -16,7 +16,7 @@ export type Stored = { isVersioned: boolean }
 const LEAST_ANSWER_BYTES = 64 * 1024
 /** The maximum length of an upload id, which becomes part of URLs. */
 const MOST_ID_CHARACTERS = 2048
-/** How much faster a store copies parts to join them than it receives them. */
+/** How many times faster a store joins parts by copying than it receives them. */
 const COPIED_PER_SENT = 16
 
 export type Objects = ReturnType<typeof createObjects>
@@ -48,14 +48,14 @@ export function createObjects(send: Send) {
   }
 
   /**
-   * Returns the size of an object in bytes; null when it does not exist. Does not use HEAD, whose answer
-   * cannot say whether the whole bucket is missing.
+   * Returns the size of an object in bytes; null if it does not exist. Does not use HEAD, whose answer cannot
+   * tell a missing object from a missing bucket.
    */
   async function measure(key: string): Promise<number | null> {
     return (await read(key, START))?.size ?? null
   }
 
-  /** Does nothing when there is no such object. */
+  /** Deletes an object. Does nothing if it does not exist. */
   async function remove(key: string): Promise<void> {
     await send({ method: 'DELETE', key }, 0, () => null).catch(nullIfMissing)
   }
@@ -82,7 +82,7 @@ export function createObjects(send: Send) {
   }
 
   /**
-   * Joins the parts. Does nothing when there is no such upload, because an earlier try may have succeeded.
+   * Joins the parts. Does nothing if the upload does not exist, because an earlier try may have succeeded.
    */
   async function completeUpload({ key, uploadId }: PartUpload, parts: readonly Part[], size: number) {
     const xml = parts.map(
@@ -94,7 +94,7 @@ export function createObjects(send: Send) {
     await send(request, size / COPIED_PER_SENT, requireNoError).catch(nullIfMissing)
   }
 
-  /** Does nothing when there is no such upload. */
+  /** Aborts an upload. Does nothing if it does not exist. */
   async function abortUpload({ key, uploadId }: PartUpload): Promise<void> {
     await send({ method: 'DELETE', key, query: { uploadId } }, 0, () => null).catch(nullIfMissing)
   }
@@ -118,7 +118,7 @@ function textOf(body: Uint8Array): string {
   return Buffer.from(body).toString('utf8')
 }
 
-/** A success may still hold an error, because a store may begin its answer before it has joined the parts. */
+/** Throws for an error in a successful answer: a store may begin to answer before it has joined the parts. */
 function requireNoError({ body }: S3Answer): void {
   const code = codeIn(textOf(body))
   if (code !== null) throw new S3Failure('failing', `it could not join the parts of a file (${code})`)

@@ -1,4 +1,4 @@
-// Tries everything that the server needs of a bucket with an object of its own, for the doctor.
+// Tries, for the doctor, every operation that the server needs of a bucket, with a temporary object.
 
 import { randomBase32, randomKey } from '../../crypto/random.ts'
 import type { BucketPlace } from '../../domain/bucket-place.ts'
@@ -7,7 +7,7 @@ import { S3Failure } from './failures.ts'
 import { createObjects, type Objects } from './objects.ts'
 import type { S3Credentials } from './signed-requests.ts'
 
-/** `failure` continues a sentence about the bucket. `isVersioned`: the bucket keeps what is deleted. */
+/** `failure` continues a sentence about the bucket. `isVersioned`: the bucket keeps deleted objects. */
 type Probed = { name: string; failure: S3Failure | null; isVersioned: boolean }
 
 const BYTES = 4096
@@ -35,7 +35,7 @@ async function tryAll(objects: Objects, key: string): Promise<Pick<Probed, 'isVe
   const found = await objects.read(key, { start, length })
   if (found === null || !body.subarray(start, start + length).every((byte, n) => byte === found.bytes[n]))
     throw new S3Failure('failing', 'it gives back something else than was written')
-  // Without the right to list, a store refuses to say that an object is missing.
+  // Check a missing object too: without the right to list, a store does not say that it is missing.
   await objects.measure(`${key}-missing`)
   await objects.abortUpload(await objects.beginUpload(key))
   await objects.remove(key)

@@ -1,11 +1,11 @@
-// Reads an object of the bucket in windows that are larger than what is asked for, so that a download takes
-// few requests.
+// Reads an object in windows that are larger than the requested ranges, so that a download takes few
+// requests.
 
 import type { OpenedFile } from '../files-contract.ts'
 import type { Objects } from './objects.ts'
 
 const KIB = 1024
-/** Holds the header and the first segment of a sealed file. */
+/** Enough for the header and the first segment of a sealed file. */
 const FIRST_BYTES = 257 * KIB
 const WINDOW_BYTES = 1024 * KIB
 
@@ -31,7 +31,7 @@ export async function openObject(objects: Pick<Objects, 'read'>, key: string): P
     const found = await objects.read(key, { start: next, length: asked })
     // The reader finds that bytes are missing, and says of which push.
     if (found !== null) window = { start: next, bytes: found.bytes }
-    // Joined, because a segment may lie across two windows.
+    // Join the pieces, because a segment may span two windows.
     return Buffer.concat([before, pieceFrom(next, missing)])
   }
 

@@ -24,14 +24,14 @@ type SendOnce = (request: S3Request, limitMs: number) => Promise<S3Answer>
 /** The default maximum size of an answer. */
 const MOST_BYTES = 8 * 1024 * 1024
 
-/** Makes a function that sends one request. It throws S3Failure for anything but a success. */
+/** Makes a function that sends one request. It throws S3Failure unless the request succeeds. */
 export function createSendOnce(place: BucketPlace, credentials: S3Credentials): SendOnce {
-  // The library keeps the key of the day here, which four HMACs make.
+  // The library caches the signing key of the day here, which takes four HMACs to derive.
   const cache = new Map<string, ArrayBuffer>()
 
   async function sign(request: S3Request) {
     const { method, headers = {}, body } = request
-    // Loaded where there is a bucket.
+    // Loaded only with a bucket.
     const { AwsV4Signer }: typeof import('aws4fetch') = require('aws4fetch')
     const signer = new AwsV4Signer({
       method,
@@ -59,7 +59,7 @@ export function createSendOnce(place: BucketPlace, credentials: S3Credentials): 
       signal: AbortSignal.timeout(limitMs),
     })
     const { status, headers, ok, body } = response
-    // Reading it at once takes less memory.
+    // Read a short body in one call, which takes less memory.
     const isShort = Number(headers.get('content-length') ?? Number.NaN) <= most
     const answer = {
       headers,
@@ -76,8 +76,8 @@ export function createSendOnce(place: BucketPlace, credentials: S3Credentials): 
 }
 
 /**
- * Reads a body up to a maximum size. Refuses longer ones: a store that ignores ranges would send whole files,
- * a hostile one more.
+ * Reads a body up to a maximum size. Throws for a longer one: a store that ignores ranges would send whole
+ * files, and a hostile one more.
  */
 async function readUpTo(body: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
@@ -103,7 +103,7 @@ function urlOf({ endpoint, bucket, isPathStyle }: BucketPlace, { key, query = {}
   return url.href
 }
 
-/** Hashes a body, so that the server refuses one that was altered on its way. Runs off the main thread. */
+/** Hashes a body, so that the store refuses one that was altered on the way. Runs off the main thread. */
 async function sha256(body: Uint8Array<ArrayBuffer> = new Uint8Array()): Promise<string> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', body)).toString('hex')
 }

@@ -1,5 +1,5 @@
-// Puts one file into the bucket as its bytes arrive: whole when it fits into one part, else part after part.
-// The memory for the parts of all uploads has a bound.
+// Uploads one file to the bucket as its bytes arrive: in one request if it fits into one part, else part
+// after part. Limits the memory for the parts of all uploads together.
 
 import { DomainError } from '../../domain/errors.ts'
 import { S3Failure } from './failures.ts'
@@ -8,18 +8,16 @@ import type { Objects, Part, PartUpload } from './objects.ts'
 type PartBuffer = Buffer<ArrayBuffer>
 
 type PartBuffers = {
-  /** Takes a buffer. Throws `overloaded` when none becomes free in time. */
+  /** Takes a buffer. Throws `overloaded` if none becomes free before the timeout. */
   take(): Promise<PartBuffer>
   giveBack(buffer: PartBuffer): void
 }
 
-/** Unused buffers that are kept for the next upload. */
+/** How many unused buffers are kept for the next upload. */
 const SPARE = 2
 
 const MIB = 1024 * 1024
-/**
- * At least 5 MiB, by the rules of S3; all parts but the last have the same size, which some stores demand.
- */
+/** S3 requires at least 5 MiB. All parts but the last have the same size, which some stores require. */
 const LEAST_PART_BYTES = 5 * MIB
 const MOST_PARTS = 10_000
 /** Bytes of parts that are filled or sent, for all uploads together. */
@@ -34,8 +32,8 @@ export function partSizes(maxFileBytes: number): { bytes: number; most: number }
 }
 
 /**
- * Makes a pool of at most `most` buffers of `bytes` each. `patience`: milliseconds that an upload waits for
- * one.
+ * Makes a pool of at most `most` buffers of `bytes` each. `patience`: how many milliseconds an upload waits
+ * for one.
  */
 export function createPartBuffers(options: { bytes: number; most: number; patience: number }): PartBuffers {
   const { bytes, most, patience } = options
@@ -76,7 +74,7 @@ const CROWDED = 'Too many files are being uploaded at once; nothing was stored.'
 export type Cut = { buffer: PartBuffer; length: number; isLast: boolean }
 
 /**
- * Cuts bytes into parts, one buffer each, which the caller releases. A file without bytes is one empty part.
+ * Cuts bytes into parts, one buffer each, which the caller releases. An empty file becomes one empty part.
  */
 export async function* cutUp(
   bytes: AsyncIterable<Uint8Array>,
@@ -131,14 +129,14 @@ export function createUpload(objects: Objects, buffers: PartBuffers): ObjectUplo
       for await (const cut of cutUp(bytes, buffers)) {
         const before = sending
         sending = send(cut, before).finally(() => buffers.giveBack(cut.buffer))
-        // One part is sent while the next one fills, so a failure of it may come before anything waits for
-        // it.
+        // Handle the rejection now: a part is sent while the next one fills, so it may fail before it is
+        // awaited.
         sending.catch(() => undefined)
         await before
       }
       await sending
       if (upload !== null) await objects.completeUpload(upload, parts, size)
-      // A push may name a file only when all of it is there.
+      // Check the size, because a push may name a file only if all of it is stored.
       const kept = await objects.measure(key)
       if (kept !== size) throw new S3Failure('failing', `it kept ${kept ?? 0} of ${size} bytes of a file`)
     } catch (cause) {

@@ -1,6 +1,6 @@
-// The few values that are read from the XML of an S3-compatible store. Names of its elements are fixed and
-// never nested in themselves. Each text is read once, whatever it contains: a store could send elements that
-// never end.
+// Reads single values from the XML of an S3-compatible store. Its elements have fixed names and never contain
+// one of the same name. Reads each text once, in linear time, because a store could send elements that never
+// end.
 
 const ENTITIES: Record<string, string> = {
   '&amp;': '&',
@@ -10,7 +10,7 @@ const ENTITIES: Record<string, string> = {
   '&apos;': "'",
 }
 
-/** The text of the first element of this name; null without one. */
+/** Returns the text of the first element of this name; null if there is none. */
 export function valueIn(xml: string, name: string): string | null {
   const text = new RegExp(`<${name}(?:\\s[^<>]*)?>([^<]*)</${name}>`).exec(xml)?.[1]
   return text?.replace(/&\w+;/g, (entity) => ENTITIES[entity] ?? entity) ?? null

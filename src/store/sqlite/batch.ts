@@ -21,10 +21,10 @@ export type BatchOptions = {
   database: Database
   /** Runs within every batch, before its steps. */
   beforeWorks?: () => void
-  /** Called after a batch, including the effects of `beforeWorks`, was rolled back. */
+  /** Called after a batch was rolled back, including the effects of `beforeWorks`. */
   onUndone?: () => void
   /**
-   * Called, perhaps more than once, after a full disk has undone a step or a batch. Returns true when it has
+   * Called after a full disk has undone a step or a batch, perhaps more than once. Returns true if it has
    * freed reserved space.
    */
   onFull?: () => boolean
@@ -52,8 +52,8 @@ export function createBatches(options: BatchOptions) {
   }
 
   /**
-   * Runs as many steps as there is time for, from the first on, and returns once they are committed. Throws
-   * when the whole transaction was lost; then nothing of the batch is stored.
+   * Runs steps in order until the time is used up, and returns once they are committed. Throws if the whole
+   * transaction was lost; then nothing of the batch is stored.
    */
   function commit(steps: readonly QueuedStep[]): Committed {
     try {
@@ -69,8 +69,7 @@ export function createBatches(options: BatchOptions) {
   }
 
   /**
-   * Returns the outcomes when every step succeeded. When one threw, begins a new transaction and returns
-   * null.
+   * Returns the outcomes if every step succeeded. If one threw, begins a new transaction and returns null.
    */
   function runPlainly(steps: readonly QueuedStep[]): Outcome[] | null {
     options.beforeWorks?.()
@@ -98,7 +97,7 @@ export function createBatches(options: BatchOptions) {
     return null
   }
 
-  /** Runs each step in a savepoint. Throws when one of them ended the transaction. */
+  /** Runs each step in a savepoint. Throws if one of them ended the transaction. */
   function runEach(steps: readonly QueuedStep[]): Outcome[] {
     options.beforeWorks?.()
     const deadline = performance.now() + MAX_BATCH_MS

@@ -1,6 +1,6 @@
-// Empties the write-ahead log after something was destroyed, because the log still holds the destroyed data
-// until then, and moves it into the database when it has grown. A thread of its own does it, because every
-// checkpoint waits for the disk several times.
+// Truncates the WAL after something was destroyed, because until then it still holds the destroyed data; and
+// checkpoints it when it has grown. A thread does this, because every checkpoint waits for the disk several
+// times.
 
 import type { Database } from 'bun:sqlite'
 import type { Job, JobReport } from '../../domain/job.ts'
@@ -26,15 +26,15 @@ export type Checkpointer = Job & {
 }
 
 export type CheckpointerOptions = {
-  /** Called when the disk failed, after which the database cannot be trusted. */
+  /** Called if the disk failed, after which the database cannot be trusted. */
   onFatal: (cause: unknown) => void
 }
 
 type Started = { report: JobReport; emptier: LogEmptier }
 
 /**
- * Makes the checkpointer. A request before the start is served after it; one after the stop is not, so the
- * caller uses `truncateLog`.
+ * Makes the checkpointer. Serves requests from before its start later; ignores those after its stop, so the
+ * caller must use `truncateLog`.
  */
 export function createCheckpointer(database: Database, { onFatal }: CheckpointerOptions): Checkpointer {
   const dataVersion = database.prepare<{ data_version: number }, []>('PRAGMA data_version')
@@ -81,8 +81,8 @@ export function createCheckpointer(database: Database, { onFatal }: Checkpointer
     try {
       atStep('before the log is emptied')
       const isDone = await emptier[how]()
-      // The thread has a connection of its own. A move leaves in the log what a command has destroyed: that
-      // is noticed later.
+      // The thread's commits count as foreign here. After a checkpoint alone, leave `seen` as it is: the WAL
+      // may still hold what a command has destroyed.
       if (how === 'empty') seen = dataVersion.get()?.data_version
       if (isDone) report.did()
       else if (how === 'empty') request(RETRY_MS)
@@ -95,8 +95,8 @@ export function createCheckpointer(database: Database, { onFatal }: Checkpointer
   }
 
   /**
-   * Requests a truncation if an account command beside the server has committed: it may have destroyed
-   * something and been killed before its own truncation.
+   * Requests a truncation if an account command beside the server has committed. It may have destroyed
+   * something and been killed before it truncated the WAL itself.
    */
   function noticeForeignCommits(to: JobReport): void {
     try {

@@ -1,4 +1,4 @@
-// One SQLite connection with the settings that the promises of Oncebox rest on.
+// One SQLite connection, with the settings on which the guarantees of Oncebox depend.
 
 import { Database } from 'bun:sqlite'
 import { existsSync, statSync } from 'node:fs'
@@ -25,8 +25,8 @@ const RESTORE = 'Restore the folder from a backup.'
 const MIN_BYTES = 512
 
 /**
- * Throws a DomainError that names the file when it is not a database or cannot be opened. Close it by
- * `close(true)`: this finalizes every statement, so that no write-ahead log stays behind.
+ * Opens the database. Throws a DomainError that names the file if it is not a database or cannot be opened.
+ * Close it with `close(true)`, which finalizes every statement, so that no WAL is left behind.
  */
 export function openDatabase(path: string, options: ConnectionOptions): Database {
   try {
@@ -38,8 +38,8 @@ export function openDatabase(path: string, options: ConnectionOptions): Database
 }
 
 /**
- * Refuses a file with less than a page, because SQLite would treat it as a new database. An empty file may be
- * new.
+ * Refuses a file that is shorter than a page, because SQLite would treat it as a new database. An empty file
+ * may be new.
  */
 function refuseRemnant(path: string): void {
   const size = existsSync(path) ? statSync(path).size : 0
@@ -80,7 +80,7 @@ const PRAGMAS = [
 const MAX_CHECKED_BYTES = 64 * 1024 * 1024
 
 /**
- * Throws when the structure of the database is damaged. Skips a large one, because a start must not take
+ * Throws if the structure of the database is damaged. Skips a large one, because a start must not take
  * minutes.
  */
 export function requireIntact(database: Database, most = MAX_CHECKED_BYTES): void {
@@ -94,8 +94,8 @@ export function requireIntact(database: Database, most = MAX_CHECKED_BYTES): voi
 }
 
 /**
- * Returns whether the file ends within a page, which SQLite would read as zeros. Ignores that while the WAL
- * has pages, because the file may be incomplete then.
+ * Whether the file ends in the middle of a page, the rest of which SQLite would read as zeros. Ignored while
+ * the WAL has pages, because then the file may be incomplete.
  */
 function isCutOff(path: string, pageBytes: number): boolean {
   const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0

@@ -1,6 +1,5 @@
-// The threads that wait for the disk: one syncs the log of the database after commits, the other one moves it
-// into the database. The pool of Bun's own threads is no place for them, because argon2 and the syncs of
-// uploads keep it busy for long.
+// The threads that wait for the disk: one syncs the WAL after commits, the other one checkpoints it. Bun's
+// thread pool is not used, because argon2 and the syncs of uploads keep it busy for long.
 
 import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
@@ -11,13 +10,13 @@ const BUSY_MS = 250
 
 export type LogSync = {
   /**
-   * Makes all earlier commits durable, and resolves to whether the WAL is long. Rejects, permanently, when
-   * the disk failed or the WAL was removed. A call during a sync waits for the next one.
+   * Makes all earlier commits durable, and resolves to whether the WAL is long. After the disk failed or the
+   * WAL was removed, it always rejects. A call during a sync waits for the next sync.
    */
   sync(): Promise<boolean>
   /**
-   * Takes the result of a finished sync. Call this in long turns of the event loop, which would notice it
-   * only at their end.
+   * Takes the result of a finished sync. Call this in long turns of the event loop, which would otherwise
+   * notice it only when they end.
    */
   notice(): void
   /** Call this before the database is closed. */
@@ -44,14 +43,12 @@ export type LogEmptier = {
   close(): Promise<void>
 }
 
-/**
- * File descriptors reserved for a thread, more than it opens. Bun ends the process when a thread finds none.
- */
+/** File descriptors to reserve for a thread, more than it opens. If none is free, Bun ends the process. */
 const THREAD_FILES = 16
 
 /**
- * Starts its thread with the first call, because a server that destroys nothing needs none. Holds file
- * descriptors for it until then, so that connections cannot use up all of them.
+ * Starts its thread with the first call, because a server that destroys nothing needs none. Until then it
+ * reserves file descriptors, so that connections cannot use up all of them.
  */
 export function openLogEmptier(databasePath: string): LogEmptier {
   const pragmas = [`busy_timeout = ${BUSY_MS}`, ...SYNCED]
@@ -79,8 +76,8 @@ export function openLogEmptier(databasePath: string): LogEmptier {
 }
 
 /**
- * Indexes into the memory shared with a thread: the number of the last call, the number of the last answer,
- * its result, the mode of the call, and 1 once the thread has started.
+ * Indexes into the memory that is shared with a thread: the number of the last call, the number of the last
+ * answer, its result, the mode of the call, and 1 once the thread has started.
  */
 const [ASKED, ANSWERED, RESULT, HOW, STARTED] = [0, 1, 2, 3, 4]
 const PLACES = 5
@@ -96,8 +93,8 @@ type Thread = ReturnType<typeof startThread>
 type Call = { number: number; answer: PromiseWithResolvers<number> }
 
 /**
- * Starts a thread with calls through shared memory, which take a third of the time of messages. Calls during
- * one run are answered together by the next.
+ * Starts a thread that is called through shared memory, which takes a third of the time of messages. All
+ * calls during one run are answered by the next run.
  */
 function startThread(parts: object) {
   const worker = new Worker(new URL('./disk-thread.js', import.meta.url), { smol: true })
@@ -124,7 +121,7 @@ function startThread(parts: object) {
     return answer.promise
   }
 
-  /** Waits for the next answer after `seen`, the last one that was taken. */
+  /** Waits for the answer after number `seen`, the last one that was taken. */
   function listen(seen: number): void {
     if (isListening) return
     isListening = true
@@ -141,7 +138,7 @@ function startThread(parts: object) {
     if (calls[0] === undefined || !isReached(calls[0].number, answered)) return answered
     const result = Atomics.load(numbers, RESULT)
     const after = calls.findIndex(({ number }) => !isReached(number, answered))
-    // The last one first, so that who waits for it knows those before it as answered: one sync counts once.
+    // Resolve the latest call first: it settles the earlier ones too, so that one sync counts once.
     for (const { answer } of calls.splice(0, after === -1 ? calls.length : after).reverse())
       if (result === FAILED) answer.reject(readFailure(text))
       else answer.resolve(result)

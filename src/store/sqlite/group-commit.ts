@@ -16,7 +16,7 @@ import { createWriteTrial } from './write-trial.ts'
 const MAX_BATCH_WORKS = 256
 /** The number of steps that gather during a sync, to share the next one. */
 const GATHERED_STEPS = 32
-/** Milliseconds of one turn of the event loop that batches may take together. */
+/** Milliseconds that batches may take together within one turn of the event loop. */
 const MAX_TURN_MS = 60
 const MAX_WAITING = 10_000
 /** Above both thresholds the queue counts as overloaded, not as a hiccup of the disk or of the machine. */
@@ -29,14 +29,14 @@ const BUSY_LIMIT_MS = 5_000
 export type Transact = <T>(work: () => T, options?: CommitOptions) => Promise<T>
 
 /**
- * `grows`: the step stores something new and is refused on a full disk. Other steps are retried once there is
- * room.
+ * `grows`: the step stores something new, and is refused on a full disk. Other steps are retried once there
+ * is room.
  */
 export type CommitOptions = { grows?: boolean }
 
 export type GroupCommit = {
   transact: Transact
-  /** Whether so many steps have waited for so long that new requests should be refused for now. */
+  /** Whether to refuse new requests for now, because too many steps have waited for too long. */
   isOverloaded(): boolean
   /**
    * Commits steps that have waited for too long. Called with every request, because timers of a busy event
@@ -57,7 +57,7 @@ export type GroupCommit = {
 }
 
 export type GroupCommitOptions = BatchOptions & {
-  /** Makes durable what was committed before the call. Without it, every commit is durable by itself. */
+  /** Makes earlier commits durable. If absent, every commit is durable by itself. */
   sync?: (() => Promise<void>) | undefined
   /** Takes the result of a finished sync in a long turn of the event loop. */
   noticeSync?: (() => void) | undefined
@@ -65,7 +65,7 @@ export type GroupCommitOptions = BatchOptions & {
   onCommitted?: ((batch: { steps: number; durationMs: number }) => void) | undefined
   /** Makes the next batch write, even if its steps do not. */
   forceWrite?: () => void
-  /** Called when the store cannot be trusted any more, as after a failed fsync. The process must end. */
+  /** Called if the store cannot be trusted any more, as after a failed fsync. The process must end. */
   onFatal: (cause: unknown) => void
 }
 
@@ -79,7 +79,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   /** Steps that are not settled, committed or not. */
   let pending = 0
   let scheduled = false
-  /** Another process held the lock at the last try. */
+  /** Whether another process held the lock at the last try. */
   let isLocked = false
   let whenIdle: (() => void)[] = []
 
@@ -187,7 +187,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   /**
-   * Returns the milliseconds since the first waiting step arrived or the running sync began, whichever is
+   * Returns the milliseconds since the oldest waiting step arrived or the running sync began, whichever is
    * longer.
    */
   function longestWait(): number {

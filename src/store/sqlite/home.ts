@@ -1,7 +1,7 @@
-// The home of a data folder, compared by every start of a server: the path that it was served from, and a
-// mark, which the database and `serve.home` both hold and which changes at each start and clean end. A copy
-// has another path; a database that was put back has an old mark. A whole folder that was put back has both
-// as they were, but its database is a new file: `serve.home` also holds when the file was made.
+// The home of a data folder, which every start of a server checks: the path that it was served from, and a
+// mark, stored in the database and in `serve.home`, that changes at each start and clean end. A copy has
+// another path; a database that was put back has an old mark. If the whole folder was put back, path and mark
+// are as before, but the database is a new file: `serve.home` also holds the file's birth time.
 
 import type { Database } from 'bun:sqlite'
 import { existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -95,9 +95,9 @@ const explainLostLog = ({ database }: DataFolder) =>
   '--accept-move is right.'
 
 /**
- * Returns the birth time of the database file, in nanoseconds; null where the file system reports none, and
- * without statx(2). Bun then returns the time of the last change, which shows in the folder: that changes
- * after its creation.
+ * Returns the birth time of the database file, in nanoseconds; null if the file system reports none, or
+ * without statx(2). Bun then returns the time of the last change instead; the folder, which changes after its
+ * creation, reveals that.
  */
 function findBirth({ path, database }: DataFolder): string | null {
   const [folder, { birthtimeNs }] = [statSync(path, { bigint: true }), statSync(database, { bigint: true })]
@@ -139,8 +139,8 @@ async function writeMarks(folder: DataFolder, marks: readonly string[]): Promise
 }
 
 /**
- * Changes the mark in file and database, so that a kill at any moment leaves an accepted pair. The last sync
- * also makes durable what `meanwhile` does in the folder.
+ * Changes the mark in file and database. A kill at any moment leaves a pair that the next start accepts. The
+ * last sync also makes durable what `meanwhile` does in the folder.
  */
 async function changeMark(database: Database, folder: DataFolder, meanwhile?: () => void): Promise<void> {
   const last = readHome(database)?.mark ?? NONE
@@ -168,9 +168,9 @@ export async function arrive(database: Database, folder: DataFolder): Promise<vo
   )
 }
 
-/** Changes the mark before the database is closed, so that a copy made while it was served is detected. */
+/** Changes the mark before the database is closed, so that a copy from before that is detected. */
 export async function leave(database: Database, folder: DataFolder): Promise<void> {
-  // Nothing is lost on a full disk: the last mark stays.
+  // A full disk does no harm: the last mark stays valid.
   await changeMark(database, folder).catch(() => undefined)
   rmSync(folder.serving, { force: true })
   syncFolder(folder.path)

@@ -16,8 +16,8 @@ type Rows = Partial<Record<TableName, string>>
 
 const OF_ACCOUNT = 'account_id IN (SELECT id FROM main.accounts)'
 /**
- * Small tables with the rows to copy, parents first. All tables named nowhere stay empty, those of later
- * versions too.
+ * Small tables and which of their rows to copy, parents first. Tables that are listed nowhere stay empty,
+ * even those of later versions.
  */
 const FEW = {
   instance: `clock_mark BETWEEN 0 AND ${LAST_TIME}`,
@@ -85,7 +85,7 @@ const PAUSE_MS = 300
 const FIRST_SLICE = 500
 
 export type KeylessCopyOptions = {
-  /** The database that is read; a server may be writing to it meanwhile. */
+  /** The path of the source. A server may be writing to it. */
   source: string
   /** The source's name for messages. */
   name?: string
@@ -93,12 +93,12 @@ export type KeylessCopyOptions = {
   path: string
   /** SQLite refuses to make the copy larger (`SQLITE_FULL`). */
   maxBytes?: number
-  /** Whether to keep the links, for a copy that never leaves the folder of its database. */
+  /** Whether to keep the links, for a copy that stays in the folder of its database. */
   keepsLinks?: boolean
 }
 
 export type KeylessCopy = {
-  /** The new database, with the other one attached as `source`; the caller closes it. */
+  /** The new database, with the source attached as `source`. The caller closes it. */
   database: Database
   /** The version of its schema. */
   schema: number
@@ -111,8 +111,8 @@ export type KeylessCopy = {
 }
 
 /**
- * Opens both databases, and reads only the schema version. Throws `conflict` for a later one than this
- * program knows.
+ * Opens both databases, and reads only the schema version. Throws `conflict` if the source's is later than
+ * this program's.
  */
 export function openKeylessCopy({
   source,
@@ -146,7 +146,7 @@ function copyAll(database: Database, { schema, keepsLinks, isServed }: CopyPlan)
   const [few, byPush] = [FEW, BY_PUSH].map((tables) => prepareCopies(database, { tables, keepsLinks }))
   const copySome = (copies: readonly CopyTable[] = [], ...range: number[]) =>
     copies.reduce((sum, copy) => sum + copy(range), 0)
-  // What one transaction reads is as it was at one moment.
+  // Read these in one transaction, which sees a single snapshot.
   const [first, ids] = database.transaction(() => {
     database.run('DELETE FROM main.instance')
     const leftOut = copySome(few)
@@ -196,7 +196,7 @@ function prepareCopies(
   })
 }
 
-/** Returns the columns that this program gives the table; none for a table of a later schema. */
+/** Returns the columns that this program gives the table; none if only a later schema has the table. */
 function columnsIn(database: Database, table: string): string[] {
   return database
     .query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?, 'main')")

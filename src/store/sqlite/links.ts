@@ -12,10 +12,7 @@ import type { Transact } from './group-commit.ts'
 
 /** The number of links that may stay in memory, some hundred KiB. */
 const MOST_NEW = 8_192
-/**
- * Parts of the index that are filed one after the other: a few hundred links each, so that no request waits
- * long.
- */
+/** The index is filed in this many parts: a few hundred links each, so that no request waits long. */
 const PARTS = 16
 
 const IN_MEMORY = [
@@ -28,7 +25,7 @@ const IN_MEMORY = [
     END`,
   `CREATE TEMP TRIGGER new_links_removal AFTER DELETE ON main.pushes
     BEGIN DELETE FROM new_links WHERE lookup = OLD.lookup; END`,
-  // Most links that are opened are new ones.
+  // Search the new links first, because most links are opened soon after they are made.
   `CREATE TEMP VIEW links AS
     SELECT lookup, push_id FROM new_links UNION ALL SELECT lookup, push_id FROM main.push_links`,
 ]
@@ -48,7 +45,7 @@ export function openLinks(database: Database, mostNew = MOST_NEW): Links {
   const filed = database.prepare<{ id: number }, []>('SELECT up_to AS id FROM links_filed')
   const newest = database.prepare<{ id: number }, []>(NEWEST)
   /**
-   * Returns the minimum number of unfiled links: 0 if the last filed push is later than all that exist, as
+   * Returns the minimum number of unfiled links; 0 if the last filed push is later than all that exist, as
    * after a purge of the newest.
    */
   const countNew = () => Math.max(0, (newest.get()?.id ?? 0) - (filed.get()?.id ?? 0))
@@ -63,7 +60,7 @@ export function openLinks(database: Database, mostNew = MOST_NEW): Links {
   const forget = database.prepare('DELETE FROM new_links WHERE push_id <= ?')
   let filing: Promise<void> | null = null
   let isClosed = false
-  /** The upper bound of added links, one for each step. The links of an import are counted later. */
+  /** An upper bound on the added links: one for each step. The links of an import are counted later. */
   let added = countNew()
   let most = added > mostNew ? added + mostNew : mostNew
 
@@ -105,7 +102,7 @@ export function openLinks(database: Database, mostNew = MOST_NEW): Links {
   }
 }
 
-/** Files all links, after a restore or a copy, or for a database filled by other means. */
+/** Files all links. For a restore, a copy, or a database that was filled in another way. */
 export function fileAll(database: Database): void {
   database.transaction(() => {
     const unfiled = 'WHERE id > (SELECT up_to FROM links_filed)'
@@ -114,18 +111,18 @@ export function fileAll(database: Database): void {
   })()
 }
 
-/** Files the links, or keeps them in memory on a full disk, so that a server still starts. */
+/** Files the links; keeps them in memory if the disk is full, so that the server still starts. */
 function fileAllIfRoom(database: Database): void {
   try {
     fileAll(database)
   } catch (cause) {
     if (!isFull(cause)) throw cause
-    // The log took what room was left, which the rest of the start needs.
+    // The WAL has used up the free space that the rest of the start needs.
     truncateLog(database)
   }
 }
 
-/** Returns the beginning of the n-th part of the index. No hash equals the end of the last part. */
+/** Returns the start of the n-th part of the index. No hash equals the end of the last part. */
 function boundary(n: number): Buffer {
   return n < PARTS ? Buffer.from([(n * 256) / PARTS]) : Buffer.alloc(17, 255)
 }

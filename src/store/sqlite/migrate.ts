@@ -33,11 +33,12 @@ export function migrate(database: Database, migrations: readonly string[] = MIGR
   refuseNewer(database, migrations)
   const pending = migrations.slice(schemaVersion(database))
   if (pending.length === 0) return
-  // Dropping a table that others refer to would delete their rows. Does nothing within a transaction.
+  // Otherwise, dropping a table that others refer to would delete their rows. The pragma does nothing within
+  // a transaction.
   database.run('PRAGMA foreign_keys = OFF')
   try {
-    // An immediate transaction would lock attached databases too: that of the server from which a backup is
-    // copied.
+    // Not an immediate transaction, which would also lock attached databases: for a backup, that of the
+    // running server.
     database.transaction(() => {
       for (const migration of pending) database.run(migration)
       const violations = database.query('PRAGMA foreign_key_check').all()
@@ -59,7 +60,7 @@ export function makeDatabase(folder: DataFolder, fill: (made: Database) => void 
   fill(made)
   const bytes = made.serialize()
   made.close(true)
-  // What a database with a write-ahead log says in its header (https://sqlite.org/fileformat2.html, 1.3.3).
+  // The header bytes of a database with a WAL (https://sqlite.org/fileformat2.html, 1.3.3).
   bytes.fill(2, 18, 20)
   explained('write', folder.database, () => writeWhole(folder.database, bytes))
 }
@@ -77,7 +78,7 @@ export function requireCurrentSchema(database: Database): void {
   requireOwnTables(database)
 }
 
-/** Throws when tables or columns do not have the names of the schema. SQLite itself does not check them. */
+/** Throws if tables or columns differ by name from the schema, which SQLite itself does not check. */
 export function requireOwnTables(database: Database): void {
   const columns = database.prepare<{ name: string }, [string]>('SELECT name FROM pragma_table_info(?)')
   for (const table of Object.values(tables).map(getTableConfig)) {

@@ -1,6 +1,5 @@
-// A copy of the database as it was before a migration, for the case that the new version does not work out.
-// It opens nothing: what opens a push, and sessions and one-time links, are not in it, and in it all pushes
-// have ended.
+// A copy of the database from before a migration, in case that the new version fails. It gives access to
+// nothing: it contains no secrets of pushes, sessions or one-time links, and all its pushes have ended.
 
 import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -48,7 +47,7 @@ export function copyName(version: number): string {
   return `before-update-from-${version}.db`
 }
 
-/** Makes the copy atomically; returns false when the disk has no room for it. */
+/** Makes the copy atomically. Returns false if the disk has no room for it. */
 function copyWithoutKeys(options: MigrationCopyOptions, path: string): boolean {
   const { folder, now } = options
   const unfinished = `${path}.part`
@@ -82,7 +81,7 @@ export function putCopyBack(folder: DataFolder, version: number): void {
     openDatabase(folder.database, { create: false, busyTimeout: 0 }).close(true)
     for (const end of ['-wal', '-shm']) rmSync(`${folder.database}${end}`, { force: true })
     renameSync(join(folder.path, copyName(version)), folder.database)
-    // The copy has no mark, and is at home where there is none.
+    // The copy has no mark, so remove the file's mark too: a pair without marks is accepted.
     for (const path of [folder.home, folder.serving]) rmSync(path, { force: true })
     syncFolder(folder.path)
   })
@@ -102,7 +101,7 @@ function hasRoom({ folder, minFreeSpace }: MigrationCopyOptions): boolean {
   return free - bytes >= minFreeSpace && free >= 2 * bytes + MIB
 }
 
-/** Writes the copy. It keeps the folder in a bucket, and makes all files of pushes due. */
+/** Writes the copy. Keeps the folder in a bucket, and makes all files of pushes due. */
 function writeCopy(path: string, { source, now }: { source: string; now: number }): void {
   const { database, write } = openKeylessCopy({ source, path, keepsLinks: true })
   try {

@@ -1,4 +1,4 @@
-// Runs steps on SQLite: one that reads at once, one that writes within a batch of the group commit.
+// Runs steps on SQLite: reads at once, writes within a batch of the group commit.
 
 import type { Database, SQLQueryBindings } from 'bun:sqlite'
 import { getTableColumns } from 'drizzle-orm'
@@ -48,7 +48,7 @@ export function createDrive(database: Database): Drive {
 /** Milliseconds that a command waits for another process. */
 export const BUSY_MS = 5_000
 
-/** Makes the steps of a command: each change is a transaction of its own, and waits for the disk. */
+/** Makes the steps of a command: each change is its own transaction, and waits for the disk. */
 export function createCommandSteps(database: Database, drive: Drive): Steps {
   async function write<T>(step: () => Step<T>): Promise<T> {
     try {
@@ -61,7 +61,7 @@ export function createCommandSteps(database: Database, drive: Drive): Steps {
   return { read: async (step) => drive(step()), write }
 }
 
-/** Runs the steps of a command alone: any other change by this process is refused meanwhile. */
+/** Runs the steps of a command alone: refuses any other change by this process meanwhile. */
 export function createAlone(database: Database, drive: Drive): Alone {
   return async (work) => {
     if (database.inTransaction) throw new Error('another command runs alone')
@@ -84,7 +84,9 @@ type StepsOptions = {
   onEffect: OnEffect
   /** Resolves once what was committed so far is durable. */
   settled?: () => Promise<void>
-  /** Throws `disk_full` below the floor of free space. Returns null when there is nothing to wait for. */
+  /**
+   * Checks the free space. Throws `disk_full` below the floor. Returns null if there is nothing to wait for.
+   */
   requireFloor?: () => Promise<void> | null
 }
 
@@ -147,8 +149,8 @@ function prepare(database: Database, { text, id }: Statement<unknown>): Prepared
 }
 
 /**
- * A parameter with a plus. Without it, SQLite plans a statement with several tables anew for each bound
- * value, which takes five times as long.
+ * Replaces a parameter by one with a plus sign. Without it, SQLite plans a statement with several tables anew
+ * for each bound value, which takes five times as long.
  */
 const PARAMETER = '+?$1'
 const NO_ROWS: Record<string, unknown>[] = []

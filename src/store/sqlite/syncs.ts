@@ -1,15 +1,14 @@
-// What waits until the disk has what was committed: each waits for a sync that began after its commit, and
-// has returned.
+// Waits until commits are on the disk: each waits for a sync that began after it and has returned.
 
-/** Called when a sync has returned, with the reason when it failed. */
+/** Called when a sync has returned; with the reason if it failed. */
 export type Synced = (failure: Failure | null) => void
 
 export type Failure = { cause: unknown }
 
 export type SyncsOptions = {
-  /** Makes durable what was committed before the call. Without it, every commit is durable by itself. */
+  /** Makes earlier commits durable. If absent, every commit is durable by itself. */
   sync: (() => Promise<void>) | undefined
-  /** Called when a sync failed, after which nothing may be trusted, not even later commits. */
+  /** Called if a sync failed, after which nothing may be trusted, not even later commits. */
   onFailed: (cause: unknown) => void
   /** Called when a sync has returned and the commits that it covers are settled. */
   onReturned: () => void
@@ -18,20 +17,20 @@ export type SyncsOptions = {
 export type Syncs = ReturnType<typeof createSyncs>
 
 export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
-  /** Groups that wait for one sync each, the first for the running one. */
+  /** Groups of waiters, one for each sync; the first waits for the running sync. */
   const groups: Synced[][] = []
   let since: number | null = null
   /** The failure of a sync, after which nothing is durable. */
   let failure: Failure | null = null
 
   /**
-   * Calls `settle` once what was committed so far is durable; at once when it is. `hasWritten`: a commit has
-   * just written.
+   * Calls `settle` once all commits so far are durable, which may be at once. `hasWritten`: the caller has
+   * just committed.
    */
   function settle(settle: Synced, hasWritten: boolean): void {
     const last = groups.at(-1)
     if (sync === undefined || failure !== null || (!hasWritten && last === undefined)) settle(failure)
-    // What only read waits too: it may have read what is not durable yet.
+    // Reads wait too: they may have read a commit that is not durable yet.
     else if (!hasWritten && last !== undefined) last.push(settle)
     else void waitFor(sync(), [settle])
   }
@@ -40,7 +39,7 @@ export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
     groups.push(group)
     since ??= performance.now()
     const failed = await synced.then(noFailure, (cause: unknown) => ({ cause }))
-    // Those before it are durable as well, and nothing is once a sync has failed.
+    // A sync also covers the groups before this one. If it failed, nothing is durable.
     const settled = groups.splice(0, failed === null ? groups.indexOf(group) + 1 : groups.length)
     // A later group has already settled both by the sync that covers them.
     if (failed === null && settled.length === 0) return
@@ -63,7 +62,7 @@ export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
     settle,
     /** Resolves once everything that was committed so far is durable. */
     durable,
-    /** When the sync under way began, by `performance.now()`; null while none is. */
+    /** Returns when the running sync began, by `performance.now()`; null while none runs. */
     since: () => since,
   }
 }

@@ -10,7 +10,7 @@ const TRIAL_MS = 1_000
 export type WriteTrialOptions = {
   /** Commits a small change durably. */
   write: () => Promise<void>
-  /** When the sync under way began, by `performance.now()`; null while none is. */
+  /** Returns when the running sync began, by `performance.now()`; null while none runs. */
   stuckSince: () => number | null
 }
 
@@ -19,7 +19,7 @@ export function createWriteTrial({ write, stuckSince }: WriteTrialOptions) {
   let isSuspect = false
   let trial: Promise<string | null> | null = null
 
-  /** Notes a failed write, except a refusal, which says nothing about the database. */
+  /** Records a failed write, except a refusal, which says nothing about the database. */
   function noteFailure(cause: unknown): void {
     isSuspect ||= !isDomainError(cause) || isOutage(cause)
   }

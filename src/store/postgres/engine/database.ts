@@ -14,7 +14,7 @@ import { ANSWER_MS, type Connect, type PostgresSession } from './session.ts'
 
 export type { OnState } from './lanes.ts'
 
-/** `within`: the timeout in milliseconds, for work that may take longer than a request. */
+/** `within`: the timeout in milliseconds, for transactions that may take longer than a request. */
 type TransactionOptions = { within?: number }
 
 /** Runs work that only reads, outside any transaction. It may run again, on another connection. */
@@ -24,15 +24,15 @@ export type RunRead = <T>(
 ) => Promise<T>
 
 /**
- * A session within a transaction. `send` does not wait for the rows of its statement; the commit follows at
- * once.
+ * A session within a transaction. `send` does not wait for the rows of its statement, and must be followed by
+ * the commit.
  */
 export type PostgresTransaction = PostgresSession & { send(text: string, values: readonly unknown[]): void }
 
 /**
- * Runs work in one transaction (READ COMMITTED), and resolves once it is durable. The work may run several
- * times, so it has no effects outside the database. Throws `overloaded` when nothing happened or the outcome
- * is unknown, and `disk_full`.
+ * Runs `work` in one transaction (READ COMMITTED), and resolves once it is durable. May run it several times,
+ * so it must have no effects outside the database. Throws `overloaded` if nothing happened or the outcome is
+ * unknown, and `disk_full`.
  */
 type RunTransaction = <T>(
   work: (session: PostgresTransaction) => Promise<T>,
@@ -53,7 +53,7 @@ export type DatabaseOptions = {
   /** The maximum number of connections. */
   connections?: number | undefined
   onState?: OnState | undefined
-  /** Called when the server's disk becomes full. */
+  /** Called if the server's disk becomes full. */
   onFull?: () => void
   /** Runs on each new connection before its first use. */
   onConnect?: (session: PostgresSession) => Promise<void>
@@ -64,7 +64,7 @@ const CONNECTIONS = 8
 const WITHIN_MS = 6000
 /** The timeout of a read, which is shorter because more work mostly follows. */
 const READ_WITHIN_MS = 5000
-/** Further attempts after the first one. */
+/** The number of further attempts after the first one. */
 const RETRIES = 5
 const FIRST_PAUSE_MS = 10
 const FULL_MS = 5 * MINUTE
@@ -80,7 +80,7 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
 
   /** Retries work after transient failures. */
   async function persist<T>(within: number, attempt: (patience: LaneTimeouts) => Promise<T>): Promise<T> {
-    // Work that may take longer than a request may also take as long on one connection.
+    // A transaction with a longer timeout may also spend all of it on one connection.
     const once = within > WITHIN_MS ? within : ANSWER_MS
     const end = performance.now() + within
     for (let tries = 0; ; tries += 1) {
@@ -145,14 +145,14 @@ export function createDatabase(options: DatabaseOptions): PostgresDatabase {
   }
 }
 
-/** Returns a pause with jitter, so that two nodes do not repeat the same conflict. */
+/** Returns a pause with jitter, so that two nodes do not meet in the same conflict again. */
 function pauseAfter(tries: number): number {
   return FIRST_PAUSE_MS * 2 ** (tries + 1) * (1 + randomKey(1).readUInt8() / 256)
 }
 
 /**
- * Sends BEGIN with the first statement of the work, and COMMIT with its last ones. Sets `isCommitSent`:
- * from then on a lost connection leaves the outcome unknown.
+ * Sends BEGIN with the first statement, and COMMIT with the last ones. Sets `isCommitSent`: from then on a
+ * lost connection leaves the outcome unknown.
  */
 async function attempt<T>(
   lane: Lane,
@@ -161,7 +161,7 @@ async function attempt<T>(
 ): Promise<T> {
   const sent: Promise<unknown>[] = []
   const keep = (answered: Promise<unknown>) => {
-    // It is awaited below. A rejection before that must not count as unhandled.
+    // Awaited below. An earlier rejection must not count as unhandled.
     answered.catch(() => undefined)
     sent.push(answered)
   }
@@ -171,14 +171,14 @@ async function attempt<T>(
     keep(begun)
     if (within > WITHIN_MS) send(BE_PATIENT, [String(within)])
     const value = await work({ query: lane.query, send })
-    // Waits for BEGIN alone, so that a connection that was dead before it leaves no doubt.
+    // Wait for BEGIN first: if the connection was dead already, nothing is in doubt.
     await begun
     progress.isCommitSent = true
     const [tag] = await Promise.all([lane.control('COMMIT'), ...sent])
     if (tag !== 'COMMIT') throw new Error('a transaction continued after an error, and was rolled back')
     return value
   } catch (failure) {
-    // After a failed statement the ones behind it only report that their transaction is aborted.
+    // Take the first failure: the statements behind it only report that the transaction is aborted.
     const answers = await Promise.allSettled(sent)
     const failed = answers.find((answer) => answer.status === 'rejected')
     const cause = failed?.reason ?? failure

@@ -1,5 +1,5 @@
-// Classifies the errors of PostgreSQL: transient ones, those that end the connection, and the error that a
-// caller gets.
+// Classifies the errors of PostgreSQL: transient ones, those that end the connection, and the error to throw
+// to the caller.
 
 import { DamageError, DomainError } from '../../../domain/errors.ts'
 import { codeOf } from '../../../domain/system-errors.ts'
@@ -81,7 +81,7 @@ const GRANT = 'Grant the user of --database-url all rights on the tables of Once
 const MOST_CHARACTERS = 600
 
 /**
- * Cleans text from a database server, or from a row that others may have written: returns one short line
+ * Sanitizes text from a database server, or from a row that others may have written: returns one short line
  * without control characters.
  */
 export function serverText(text: string): string {

@@ -1,6 +1,6 @@
-// The connections of this process. Each is opened when it is needed and carries one transaction or read at a
-// time. A network that swallows packets never says so: a connection on which something takes too long is
-// given up, and so are the idle ones.
+// The connections of this process. Each is opened when it is needed and runs one transaction or read at a
+// time. If packets are lost silently, a connection never fails, so one that is silent for too long is closed,
+// and so are idle ones.
 
 import type { ReservedSQL } from 'bun'
 import { endsConnection, unavailable } from './failures.ts'
@@ -11,7 +11,7 @@ export type Lane = PostgresSession & {
   control(command: 'BEGIN' | 'COMMIT' | 'ROLLBACK'): Promise<string>
 }
 
-/** Called when no connection could be opened, and with null when that works again. */
+/** Called if no connection could be opened, and with null when that works again. */
 export type OnState = (cause: unknown) => void
 
 /**
@@ -64,8 +64,8 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions) 
     const close = () => void client.close({ timeout: 0 }).catch(() => undefined)
     let lane: Open | undefined
     try {
-      // Only a reserved connection stays one: the pool would open another behind a transaction that lost its
-      // own.
+      // Reserve the connection: otherwise the pool would silently replace a lost one in the middle of a
+      // transaction.
       lane = laneOver(await reserveWithin(client, OPEN_MS), close)
       open.add(lane)
       lane.until = performance.now() + OPEN_MS
@@ -95,7 +95,7 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions) 
     passOn()
   }
 
-  /** Lets the next waiter open a connection that replaces a lost one. */
+  /** Wakes the next waiter, which opens a connection in place of a lost one. */
   function passOn(): void {
     const next = waiting.shift()
     next?.give(acquire(next.end))
@@ -119,7 +119,10 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions) 
     else idle.push(lane)
   }
 
-  /** Waits for a free connection, and runs work on it. Throws `overloaded` when none is free in time. */
+  /**
+   * Waits for a free connection, and runs `work` on it. Throws `overloaded` if none is free before the
+   * timeout.
+   */
   async function use<T>({ end, once }: LaneTimeouts, work: (lane: Lane) => Promise<T>): Promise<T> {
     const lane = await acquire(end)
     const now = performance.now()
@@ -158,8 +161,8 @@ function laneOver(reserved: ReservedSQL, close: () => void): Open {
 }
 
 /**
- * Prepared statements, because the client pipelines those; `unsafe` without parameters waits for earlier
- * statements.
+ * Prepare these statements, because the client pipelines prepared ones; `unsafe` without parameters waits for
+ * earlier statements.
  */
 const CONTROLS = {
   BEGIN: (reserved: ReservedSQL) => reserved`BEGIN`,

@@ -1,4 +1,4 @@
-// Asks whether the database answers.
+// Checks whether the database answers.
 
 import { SECOND } from '../../../domain/time.ts'
 import type { DatabaseResponse } from '../../database-contract.ts'
@@ -7,8 +7,8 @@ import type { RunRead } from './database.ts'
 const LOOK_MS = 1.5 * SECOND
 
 /**
- * Returns a function that resolves to null when the database does not answer soon. Callers at the same time
- * share one query.
+ * Creates a function that resolves to null if the database does not answer soon. Concurrent calls share one
+ * query.
  */
 export function createQuickLook(read: RunRead): () => Promise<DatabaseResponse | null> {
   let asking: Promise<DatabaseResponse | null> | null = null

@@ -1,5 +1,4 @@
-// Runs steps on PostgreSQL: one that reads outside any transaction, one that writes in a transaction of its
-// own.
+// Runs steps on PostgreSQL: reads outside any transaction, each write in its own transaction.
 
 import {
   type Alone,

@@ -1,10 +1,10 @@
-// What each connection to PostgreSQL is set to, and the three questions that a server is asked before a node
-// trusts it.
+// The session settings of each connection to PostgreSQL, and three checks of a server before a node trusts
+// it.
 
 import type { ReservedSQL, SQL } from 'bun'
 import { conflict } from '../../../domain/errors.ts'
 
-/** Opens a pool of at most `max` connections. `onClose` is called when one of them is lost. */
+/** Opens a pool of at most `max` connections. `onClose` is called when a connection is lost. */
 export type Connect = (max: number, onClose?: () => void) => SQL
 
 /** The schema that holds the tables. */
@@ -14,14 +14,13 @@ export const SCHEMA = 'oncebox'
 export const ANSWER_MS = 3500
 
 /**
- * One connection, within a transaction or for one read. Parameters are $1, $2, …; a parameter may be an
- * array.
+ * A connection, within a transaction or for one read. Parameters are $1, $2, …; a parameter may be an array.
  */
 export type PostgresSession = { query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> }
 
 /**
- * A session over a connection. Each query is sent at once, because Bun would send it when it is awaited, and
- * BEGIN has to come first. Ids, times and sizes come as numbers, because they stay far below 2^53.
+ * Makes a session over a connection. Sends each query at once, because Bun would wait until it is awaited,
+ * and BEGIN has to be sent first. Returns ids, times and sizes as numbers, because they stay far below 2^53.
  */
 export function sessionOver(connection: Pick<SQL, 'unsafe'>): PostgresSession {
   return {
@@ -44,7 +43,7 @@ function readNumbers(rows: Record<string, unknown>[]): void {
  */
 const SESSION_SETTINGS = {
   application_name: 'oncebox',
-  // Also keeps functions that other users created out of reach.
+  // Also prevents calls of functions that other users have created.
   search_path: SCHEMA,
   // A commit is answered once it is on disk.
   synchronous_commit: 'on',
@@ -58,8 +57,8 @@ const SESSION_SETTINGS = {
   enable_seqscan: 'off',
   jit: 'off',
   timezone: 'UTC',
-  // A policy that hides rows fails the statement: with a part of the rows, pushes would look purged, or not
-  // be expired.
+  // Fail if row-level security would hide rows: with some rows missing, pushes would look purged, or would
+  // not expire.
   row_security: 'off',
 } as const
 
@@ -81,7 +80,7 @@ export function reserveWithin(pool: SQL, milliseconds: number): Promise<Reserved
   })
 }
 
-/** Runs work on a connection of its own, whose close also frees its locks. */
+/** Runs `work` on its own connection, whose end also frees its locks. */
 export async function onOwnConnection<T>(connect: Connect, work: (session: SQL) => Promise<T>): Promise<T> {
   const pool = connect(1)
   try {

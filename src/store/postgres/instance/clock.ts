@@ -10,9 +10,9 @@ import { HOUR, type Now, SECOND, type Uptime } from '../../../domain/time.ts'
 export type DatabaseTime = { time: number; clockMark: number; clockDoubted: number | null }
 
 export type DatabaseClock = Clock & {
-  /** Takes a reading of the database's clock; call it at once. */
+  /** Takes a reading of the database's clock. Call it as soon as the reading has arrived. */
   observe(time: number): void
-  /** Adopts what other nodes stored: later marks, and that an administrator confirmed the clock. */
+  /** Adopts what other nodes have stored: later marks, or that an administrator confirmed the clock. */
   learn(stored: Pick<DatabaseTime, 'clockMark' | 'clockDoubted'>): void
 }
 
@@ -27,7 +27,7 @@ type DatabaseClockOptions = {
   onChange: (doubt: Doubt | null) => void
 }
 
-/** Throws `conflict` when the database's clock is more than a day behind the last time of use. */
+/** Throws `conflict` if the database's clock is more than a day behind the last time of use. */
 export function createDatabaseClock(options: DatabaseClockOptions): DatabaseClock {
   const { systemNow, uptime, first, accept, maxGap, onChange } = options
   const server = estimateClock(first.time, uptime)

@@ -15,13 +15,13 @@ import { type Connect, onOwnConnection, type PostgresSession, sessionOver } from
 import { readSchemaVersion, type SchemaVersion } from '../migrate.ts'
 import type { DatabaseTime } from './clock.ts'
 
-/** The row of the instance, and what the server says of itself. */
+/** The row of the instance, with facts about the server. */
 export type InstanceState = DatabaseTime &
   SchemaVersion & {
     /** The target of `oncebox copy`; null for an instance that was not copied. */
     copiedTo: string | null
     tag: string
-    /** When `expire-all` ran last, in milliseconds since 1970; 0 for never. */
+    /** When `expire-all` last ran, in milliseconds since 1970; 0 for never. */
     expiredAllAt: number
     /** The cluster and database that served it last; null if it was never served. */
     place: string | null
@@ -38,8 +38,8 @@ const HERE = `(SELECT system_identifier FROM pg_control_system())
   || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())`
 
 /**
- * Older nodes ask this too before they know whether they may serve the tables: keep these columns in each
- * later schema.
+ * Older nodes run this statement too, before they know whether they may use the tables: keep these columns in
+ * every later schema.
  */
 const LOOK = `SELECT tag::text AS tag, expired_all_at AS "expiredAllAt", place, ${HERE} AS here,
     CASE WHEN copy_state = 'left' THEN copy_other END AS "copiedTo", clock_mark AS "clockMark", clock_doubted AS "clockDoubted", ${DATABASE_TIME} AS time,
@@ -48,12 +48,16 @@ const LOOK = `SELECT tag::text AS tag, expired_all_at AS "expiredAllAt", place, 
     (SELECT mark FROM nodes WHERE nodes.id = $1) AS mark
   FROM instance`
 
-/** `lock`: no other node changes the row until the transaction ends. `node`: the id of the one that asks. */
+/**
+ * Reads the row of the instance. `lock`: no other node changes it until the transaction ends. `node`: the id
+ * of the calling node.
+ */
 export async function readInstance(
   { query }: PostgresSession,
   { lock = false, node = null }: { lock?: boolean; node?: Uint8Array | null } = {},
 ): Promise<InstanceState> {
-  // A statement of its own: after a wait for the lock it would read the rows of nodes as they were before.
+  // Lock in a separate statement: LOOK, if it had to wait for the lock itself, would read the rows of nodes
+  // from before the wait.
   if (lock) await query('SELECT FROM instance FOR UPDATE')
   const [state] = await query<InstanceState>(LOOK, [node])
   if (state === undefined) throw new Error('the table instance of the database is empty')
@@ -62,13 +66,13 @@ export async function readInstance(
 
 /** The time without a heartbeat after which a node counts as dead. */
 const DEAD_MS = MINUTE
-/** How long a dead node stays in the list for operators. */
+/** How long a dead node is listed for operators. */
 const SHOWN_MS = HOUR
 
 /** The ids of the nodes that are alive, as a subquery. */
 export const LIVE_NODES = `SELECT id FROM nodes WHERE seen_at > ${DATABASE_TIME} - ${DEAD_MS}`
 
-/** Lists nodes that serve or did so lately. `thisNode`: the id of this one; null for a command. */
+/** Lists nodes that serve, or have served recently. `thisNode`: the id of this node; null for a command. */
 export async function listNodes(
   { query }: PostgresSession,
   thisNode: Uint8Array | null,
@@ -89,7 +93,7 @@ export async function listOthers(session: PostgresSession, node: Uint8Array | nu
   return nodes.flatMap(({ name, isThis, isAlive }) => (isAlive && !isThis ? name : []))
 }
 
-/** Throws `conflict`, naming them, while nodes other than this one serve the database. */
+/** Throws `conflict`, naming them, if other nodes than this one serve the database. */
 export async function refuseBesideNodes(
   session: PostgresSession,
   thisNode: Uint8Array | null,
@@ -103,7 +107,7 @@ export async function refuseBesideNodes(
 }
 
 /**
- * Throws `conflict` while nodes serve the database, and keeps new ones from starting until the transaction
+ * Throws `conflict` while nodes serve the database. Prevents new ones from starting until the transaction
  * ends.
  */
 export async function requireAlone(session: PostgresSession): Promise<InstanceState> {
@@ -153,7 +157,8 @@ export function findRefusal(
   if (state.place !== null && state.place !== state.here && !acceptDatabase) return MOVED
   const copied = explainCopy(state.copiedTo)
   if (copied !== null) return copied
-  // What the node remembers from before every push was expired does not count.
+  // Ignore the marks if `expire-all` ran since the note was written: it made a rolled-back database
+  // acceptable.
   if (note === null || state.expiredAllAt > note.expiredAllAt) return null
   return state.mark === note.last || state.mark === note.next ? null : SET_BACK
 }
@@ -182,8 +187,8 @@ type NodeKeysOptions = {
 }
 
 /**
- * Reads the key file. Creates one only for an empty database, because a new key opens nothing of another one.
- * Throws `conflict` for a missing file of a database with keys, and for an emptied database.
+ * Reads the key file. Creates one only for an empty database, because a new key cannot open data of another
+ * key. Throws `conflict` if the file of a database with keys is missing, and if a database was emptied.
  */
 export function readNodeKeys({ connect, keyFile, isNewFolder }: NodeKeysOptions): Promise<Keyring> {
   return onOwnConnection(connect, async (session) => {

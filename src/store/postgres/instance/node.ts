@@ -1,6 +1,6 @@
 // This node among those that serve the database. Each heartbeat writes a new random mark to the note in the
-// data folder, then to the node's row. If the row has another mark, the database was restored to an earlier
-// state, or a copy of the folder is served elsewhere: then this node alone stops serving.
+// data folder, then to the node's row. If the row has another mark, the database was rolled back, or a copy
+// of the folder is served elsewhere: then this node stops serving. Other nodes are not affected.
 
 import { randomKey } from '../../../crypto/random.ts'
 import { DomainError } from '../../../domain/errors.ts'
@@ -18,7 +18,7 @@ const BEAT_MS = 5 * SECOND
 const BYTES = 16
 const newMark = () => Buffer.from(randomKey(BYTES)).toString('hex')
 
-/** The name by which other nodes and operators know a node: its machine and its version of Oncebox. */
+/** The name that other nodes and operators see: the machine and its version of Oncebox. */
 export type NodeLabel = { name: string; version: string }
 
 export type NodeOptions = {
@@ -26,12 +26,12 @@ export type NodeOptions = {
   state: InstanceState
   /** The note in the data folder; null in a new folder. */
   note: NodeNote | null
-  /** Makes a note durable. */
+  /** Writes the note durably. */
   save: (note: NodeNote) => Promise<void>
   clock: DatabaseClock
   label: NodeLabel
   /**
-   * Called with a sentence for the operator when this node stops serving or the reason changes, and with null
+   * Called with a sentence for the operator when this node stops serving or the reason changes; with null
    * when it serves again.
    */
   onChange: (refusal: string | null) => void
@@ -55,7 +55,7 @@ export function createNode(options: NodeOptions) {
   const { state, save, clock, label, onChange, onBeat, beatMs = BEAT_MS } = options
   let note = options.note === null ? newNote(state) : noteForStart(options.note, state)
   const id = Buffer.from(note.node, 'hex')
-  /** Whether this process has written the row, so that it must be there. */
+  /** Whether this process has written its row, so that a missing row is an error. */
   let hasRow = false
   /** Why nothing is served at present. */
   let refusal: string | null = null
@@ -86,7 +86,7 @@ export function createNode(options: NodeOptions) {
     if (isNew) onChange(to)
   }
 
-  /** Writes one heartbeat. After one whose outcome is unknown, the next uses the same mark. */
+  /** Writes one heartbeat. If the outcome is unknown, the next heartbeat uses the same mark. */
   async function beat({ database, clearUp, onDurable }: HeartbeatOptions, isLast: boolean): Promise<void> {
     if (note.next === note.last) note = { ...note, next: newMark() }
     await save(note)
@@ -96,7 +96,7 @@ export function createNode(options: NodeOptions) {
     hasRow = true
     note = { ...note, last: note.next }
     lastBeatAt = performance.now()
-    // The last note names one mark only, so the next start does not accept the mark before it.
+    // Write only the current mark at the end, so that the next start does not accept the mark before it.
     await (isLast ? save(note) : onDurable())
   }
 
@@ -112,14 +112,15 @@ export function createNode(options: NodeOptions) {
     // A doubt that another node stored ends while this node trusts the clock.
     const doubt = clock.doubt()
     session.send(RAISE_CLOCK, [doubt?.expected ?? clock.now(), doubt?.said ?? null])
-    // Until the row is written again, clearUp also collects what this node's previous process left behind.
+    // Mark the row as dead until it is written again, so that clearUp also collects what this node's previous
+    // process left behind.
     if (!hasRow || isLast) session.send(MARK_DEAD, [id])
     await clearUp(session)
     session.send(WRITE_ROW, [id, label.name, label.version, note.next, state.time, isLast])
     return null
   }
 
-  /** Makes the heartbeats of this node. They bypass `guard`, so they continue while nothing is served. */
+  /** Creates the job of heartbeats. They bypass `guard`, so they continue while the node serves nothing. */
   function start(heartbeats: HeartbeatOptions) {
     /** Waits for the heartbeat before. */
     function beatNext(isLast: boolean): Promise<void> {
@@ -153,7 +154,7 @@ export function createNode(options: NodeOptions) {
       /** Writes a heartbeat now. */
       beat: () => beatNext(false),
       /**
-       * Writes the last heartbeat, after which other nodes take this one for dead. Its row stays, so that the
+       * Writes the last heartbeat, after which other nodes treat this one as dead. Keeps its row, so that the
        * next start can compare the marks.
        */
       leave: () => beatNext(true),
@@ -168,7 +169,7 @@ export function createNode(options: NodeOptions) {
     const guarded =
       <S, T>(work: (session: S) => Promise<T>) =>
       async (session: S) => {
-        // Only here, because opening the connection may have stopped the node.
+        // Check this late, because opening the connection may have stopped the node.
         requireServing()
         return work(session)
       }
@@ -187,7 +188,7 @@ export function createNode(options: NodeOptions) {
 
 type Transactions = Pick<PostgresDatabase, 'read' | 'transact'>
 
-/** Returns the note with one mark; the first heartbeat adds the next. */
+/** Returns the note with only the current mark. The first heartbeat adds the next one. */
 function noteForStart({ node, last }: NodeNote, state: InstanceState): NodeNote {
   return { instance: state.tag, expiredAllAt: state.expiredAllAt, node, last, next: last }
 }

@@ -13,8 +13,8 @@ import { CLIENT_OPTIONS, type Connect } from '../engine/session.ts'
 const CONNECT_SECONDS = 10
 
 /**
- * Makes a function that connects. Reads the PEM files of the address once; throws `conflict` when one is
- * unreadable or of another kind.
+ * Creates a function that connects. Reads the PEM files of the address once; throws `conflict` if one is
+ * unreadable or of the wrong type.
  */
 export function connectTo(address: DatabaseAddress): Connect {
   const { ca, cert, key } = address.tls
@@ -22,7 +22,7 @@ export function connectTo(address: DatabaseAddress): Connect {
   const options = databaseClientOptions(address, readFile)
   const { tls = {} }: { tls?: ConnectionOptions } = options
   try {
-    // The client would tell of an unfit file only when it connects, and without its name.
+    // Check the files now: the client would report a bad one only when it connects, and without its name.
     createSecureContext(tls)
   } catch (cause) {
     const paths = [ca, cert, key].filter((path) => path !== null).join(', ')

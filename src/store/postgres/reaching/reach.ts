@@ -1,4 +1,4 @@
-// Waits at the start for a server that is not there yet, so that node and database may be started in any
+// Waits at a start for a database server that is not up yet, so that node and server may be started in any
 // order.
 
 import type { DatabaseAddress } from '../../../domain/database-address.ts'
@@ -10,9 +10,9 @@ import { explainUnreachable } from './unreachable.ts'
 type ReachOptions = {
   address: DatabaseAddress
   connect: Connect
-  /** Milliseconds of retries; without it, there is one try. */
+  /** Milliseconds to keep trying. If absent, there is one try. */
   patience?: number
-  /** Called once, when the wait begins, with the reason. */
+  /** Called once with the reason, when the wait begins. */
   onWait?: (why: string) => void
   /** Ends the wait before the next try. */
   abandoned?: AbortSignal | undefined
@@ -21,8 +21,8 @@ type ReachOptions = {
 const PAUSE_MS = SECOND / 2
 
 /**
- * Waits for the server. Throws `conflict` with a sentence for the operator: at once for a permanent failure,
- * such as a wrong password.
+ * Waits for the server. Throws `conflict` with a sentence for the operator; at once if the failure is
+ * permanent, such as a wrong password.
  */
 export async function reachServer(options: ReachOptions): Promise<void> {
   const { address, connect, patience = 0, onWait, abandoned } = options

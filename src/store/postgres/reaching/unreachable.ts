@@ -1,4 +1,5 @@
-// Why a server of PostgreSQL cannot be connected to, as sentences for the operator. None holds a password.
+// Explains, in sentences for the operator, why a PostgreSQL server cannot be reached. No sentence contains a
+// password.
 
 import { type DatabaseAddress, presentDatabaseAddress } from '../../../domain/database-address.ts'
 import { conflict, DomainError } from '../../../domain/errors.ts'
@@ -43,7 +44,7 @@ const CERTIFICATE = '\\S*(CERT|CRL|SIGNATURE|ALTNAME|HOSTNAME|ISSUER)'
 const OF_CLIENT = new RegExp(`^(postgres |ECONN|EPIPE$|ETIMEDOUT$|EPROTO$|${CERTIFICATE})`)
 
 /**
- * Reasons by pattern; the first match counts. Patterns match the SQLSTATE, or code and message of the client.
+ * Reasons by pattern; the first match wins. Patterns match the SQLSTATE, or code and message of the client.
  */
 type Reasons = Readonly<Record<string, string>>
 
