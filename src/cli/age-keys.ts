@@ -110,19 +110,16 @@ export function requirePosition({ position }: DecryptedFile, name: string, n: nu
 }
 
 /**
- * Throws ClientFailure if the push lacks a file that the sender encrypted, as far as the files say how many
- * there are. `more`: what happened to the rest, for the message.
+ * Throws ClientFailure if the push, which has this many `files`, lacks one that the sender encrypted, as far
+ * as the files say how many there are.
  */
-export function requireAll(
-  positions: readonly (FilePosition | null)[],
-  { files, more = '' }: { files: number; more?: string },
-): void {
+export function requireAll(positions: readonly (FilePosition | null)[], files: number): void {
   const of = Math.max(0, ...positions.map((position) => position?.of ?? 0))
   const missing = Array.from({ length: Math.max(0, of - files) }, (_, index) => files + index + 1)
   if (missing.length > 0)
     throw unopened(
       `The sender has sent ${of} files, and this server has not sent ${missing.map((n) => `${n}/${of}`).join(', ')}.`,
-      more,
+      '',
     )
 }
 

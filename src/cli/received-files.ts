@@ -106,7 +106,7 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
       throw cause
     }
     await rm(noteIn(folder), { force: true })
-    requireAll(positions, { files: files.length })
+    requireAll(positions, files.length)
   }
 
   /** `n` counts the files from 1. */
@@ -164,7 +164,7 @@ export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: 
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
-    requireAll(positions, { files: 1 })
+    requireAll(positions, 1)
   }
 
   /** Opens files that were saved encrypted. */

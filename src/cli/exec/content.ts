@@ -48,7 +48,7 @@ export async function openContent({
   const pieces: Uint8Array[] = []
   const opened = await keys.pourFile(file.filename, new Blob([bytes]), (piece) => void pieces.push(piece))
   requirePosition(opened, file.filename, 1)
-  requireAll([opened.position], { files: 1 })
+  requireAll([opened.position], 1)
   return Buffer.concat(pieces)
 }
 

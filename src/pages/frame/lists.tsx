@@ -58,8 +58,6 @@ export function Table({ heads, rows, isCode = false, look }: TableProps) {
 
 type RowProps = {
   title: Children
-  /** The target of the title. */
-  href?: string
   tooltip?: string
   beside?: Children
   action?: Children
@@ -67,12 +65,14 @@ type RowProps = {
 }
 
 /** A row of a `ul.rows`: its title, details and actions. */
-export function Row({ title, href, tooltip, beside, action, children }: RowProps) {
-  const name = <bdi>{title}</bdi>
+export function Row({ title, tooltip, beside, action, children }: RowProps) {
   return (
     <li>
       <div>
-        {href === undefined ? <strong title={tooltip}>{name}</strong> : <a href={href}>{name}</a>} {beside}
+        <strong title={tooltip}>
+          <bdi>{title}</bdi>
+        </strong>{' '}
+        {beside}
         {children}
       </div>
       {action}

@@ -70,12 +70,10 @@ export function EmblemCard({ icon, tone, title, children }: EmblemProps) {
   )
 }
 
-type LinkProps = { to: string; icon: IconName; look?: 'primary' | 'quiet'; children: Children }
-
 /** A link that looks like a button. */
-export function ButtonLink({ to, icon, look = 'quiet', children }: LinkProps) {
+export function ButtonLink({ to, icon, children }: { to: string; icon: IconName; children: Children }) {
   return (
-    <a class={`button ${look}`} href={to}>
+    <a class="button quiet" href={to}>
       <Icon name={icon} />
       <span>{children}</span>
     </a>
@@ -187,13 +185,8 @@ type Tone = 'good' | 'waiting' | 'low' | 'gone' | 'bad'
 export type StateText = { tone: Tone; icon: IconName; text: Children }
 
 /** A status label of one or two words. */
-export function Chip({ tone, icon, children }: { tone: Tone; icon?: IconName; children: Children }) {
-  return (
-    <span class={`chip ${tone}`}>
-      {icon === undefined ? null : <Icon name={icon} />}
-      {children}
-    </span>
-  )
+export function Chip({ tone, children }: { tone: Tone; children: Children }) {
+  return <span class={`chip ${tone}`}>{children}</span>
 }
 
 /** Returns the push's name; if it has none, its kind and the last characters of its link. */
