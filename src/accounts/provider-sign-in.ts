@@ -238,8 +238,8 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     return signIn.outcome === 'refused' ? { outcome: 'wrong' as const, email } : { ...signIn, next }
   }
 
-  /** Ends the sessions that a logout token names, and resolves to their number. Throws ProviderError. */
-  async function logOut(token: string): Promise<number> {
+  /** Ends the sessions that a logout token names; resolves to their account. Throws ProviderError. */
+  async function logOut(token: string): Promise<Pick<Account, 'email'> | null> {
     const { jti, lapsesAt, ...whose } = await (await load()).readLogout(token)
     const nonce = nonceOf(`oidc jti ${whose.issuer} ${jti}`, lapsesAt)
     return identities.endSessions({ ...whose, nonce }).catch(conflictAs('logout_token_used'))

@@ -125,9 +125,10 @@ function auditAccess(access: Access, { on, identify }: AuditParts): Access {
 
 function auditProvider(signIn: ProviderSignIn, on: On): ProviderSignIn {
   return on(signIn, {
-    finish: ([{ session }], result) => {
+    finish: (_, result) => {
       const outcome = result?.outcome
-      if (outcome === 'linked') return { action: 'provider-link', target: session?.account.email }
+      // The store tells the link itself.
+      if (outcome === 'linked') return null
       if (outcome === 'confirmed') return { action: 'confirm-provider' }
       if (outcome === 'confirmation_code_needed')
         return { action: 'confirm-provider', outcome: 'unknown', reason: outcome }
@@ -135,7 +136,7 @@ function auditProvider(signIn: ProviderSignIn, on: On): ProviderSignIn {
     },
     linkByPassword: (_, result) => signInAct(result, { by: 'provider' }),
     confirmBy: (_, result) => ({ action: 'confirm-provider', ...outcomeOf(result?.outcome === 'confirmed') }),
-    logOut: () => ({ action: 'session-end', reason: 'provider' }),
+    logOut: (_, account) => ({ action: 'session-end', reason: 'provider', target: account?.email }),
     unlink: ([account], isDone) => ({ ...actOn('provider-unlink', account), ...outcomeOf(isDone) }),
   })
 }
@@ -163,7 +164,7 @@ function actOn(action: AuditAction, account: string | { email: string }): Act {
   return { action, target: parseEmail(typeof account === 'string' ? account : account.email) }
 }
 
-type SignInResult = { outcome: string; account?: Account }
+type SignInResult = { outcome: string; account?: Account; email?: string }
 
 /**
  * Describes a sign-in. One that still waits for a code or a password has no outcome yet. `by`: how the person
@@ -171,7 +172,7 @@ type SignInResult = { outcome: string; account?: Account }
  */
 function signInAct(
   result: SignInResult | undefined,
-  { by = null, user = result?.account?.email }: { by?: string | null; user?: string | null },
+  { by = null, user = result?.account?.email ?? result?.email }: { by?: string | null; user?: string | null },
 ): Act {
   const { outcome = 'refused' } = result ?? {}
   const isIn = outcome === 'signed_in'

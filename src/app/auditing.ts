@@ -148,10 +148,11 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
           ...{ action: 'account-create', reason: identity ? 'provider' : 'header' },
           ...{ user: email, target: email },
         }),
-        setAdmin: ([{ id, isAdmin }]) => ({
+        setAdmin: ([{ isAdmin }], account) => ({
           ...{ action: isAdmin ? 'account-promote' : 'account-demote', reason: 'provider' },
-          more: { 'user.target.id': String(id) },
+          target: account?.email,
         }),
+        bind: (_, account) => ({ action: 'provider-link', target: account?.email }),
       }),
       accountLinks: noting(accountLinks, {
         useLink: ({ email }, { identity }) => {

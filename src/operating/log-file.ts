@@ -42,6 +42,7 @@ type LogFileOptions = {
 export async function openLogFile({ path, kind = LOG, onError, fallBack }: LogFileOptions) {
   const { what } = kind
   let file = await openLog(path, kind)
+  if (!(await isLineEnded(path))) await file.write('\n')
   let waiting = ''
   let lost = 0
   /** Lines since the start that could not be written. */
@@ -187,6 +188,16 @@ async function openToAppend(path: string, kind: LogKind): Promise<FileHandle> {
   } catch (cause) {
     throw cause instanceof DomainError ? cause : cannotOpen(kind, path, reasonOf(cause))
   }
+}
+
+/** Whether the file ends with a newline. After a power cut, half a line would swallow the next one. */
+async function isLineEnded(path: string): Promise<boolean> {
+  const { size } = await stat(path)
+  if (size === 0) return true
+  const file = await open(path, 'r').catch(() => null)
+  const last = (await file?.read(Buffer.alloc(1), 0, 1, size - 1))?.buffer[0]
+  await file?.close()
+  return last === undefined || last === 10
 }
 
 /** Whether root or this process's user owns the opened file. True for a device, and on Windows. */

@@ -314,9 +314,49 @@ test('sign-ins by the provider leave lines, with the account that they make and 
       ['sign-in', 'success', 'provider', ANN],
       ['sign-in', 'failure', 'userinfo_refused', '-'],
     ])
+    expect(lines[2]?.['user.target.name']).toBe(ANN)
   } finally {
     await provider.close()
   }
+})
+
+test('linking a person, and signing them out at the provider, leave lines that name the account', async () => {
+  await api.close()
+  const provider = await startLyingProvider()
+  try {
+    api = await startApi({
+      flags: { 'audit-log': path, ...flagsFor(provider) },
+      clock: createTestClock(Date.now()),
+    })
+    await api.addAccount(ANN)
+    const ann = createBrowser(api)
+    const pending = ann.hidden((await signInBy(provider, ann)).text, 'pending')
+    for (const password of ['not the password', PASSWORD])
+      await ann.post('/sign-in/oidc', { pending, password })
+    const body = new URLSearchParams({ logout_token: await provider.logoutToken() }).toString()
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    for (let n = 0; n < 2; n += 1) await api.fetch('/sign-in/oidc/logout', { method: 'POST', headers, body })
+    const lines = await linesOf(6, 'sign-in', 'provider-link', 'session-end')
+    expect(lines.map((line) => [...short(line), line['user.target.name'] ?? '-'])).toEqual([
+      ['sign-in', 'unknown', 'password_needed', ANN, '-'],
+      ['sign-in', 'failure', 'wrong', ANN, '-'],
+      ['provider-link', 'success', '-', '-', ANN],
+      ['sign-in', 'success', 'provider', ANN, '-'],
+      ['session-end', 'success', 'provider', '-', ANN],
+      ['session-end', 'failure', 'logout_token_used', '-', '-'],
+    ])
+  } finally {
+    await provider.close()
+  }
+})
+
+test('a line that a power cut left half written swallows no later one', async () => {
+  await api.close()
+  writeFileSync(path, '{"@timestamp":"2026', { mode: 0o600 })
+  await start({})
+  const [half, next] = readFileSync(path, 'utf8').split('\n')
+  expect(half).toBe('{"@timestamp":"2026')
+  expect(JSON.parse(next ?? '')).toMatchObject({ 'event.action': 'server-start' })
 })
 
 test('acts with passkeys leave lines, and one that may have been copied has its reason', async () => {

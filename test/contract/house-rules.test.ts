@@ -43,7 +43,7 @@ test.each(['/api/v2/pushes', '/p.json'])(
     const refused = await post({})
     expect(refused.status).toBe(422)
     expect(refused.body.passphrase).toEqual(['is required on this server (--require-passphrase)'])
-    expect((await post({ passphrase: '' })).status).toBe(422)
+    for (const passphrase of ['', '   ']) expect((await post({ passphrase })).status).toBe(422)
     expect((await post({ passphrase: 'open sesame' })).status).toBe(201)
   },
 )

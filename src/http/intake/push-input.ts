@@ -211,7 +211,7 @@ function readPayload(fields: PushFields, kind: PushKind, limits: PushLimits): st
 
 function readRequiredPassphrase(fields: PushFields, { requirePassphrase }: PushLimits): string | null {
   const passphrase = fields.read('passphrase')
-  const isMissing = passphrase === null && !('passphrase' in fields.problems)
+  const isMissing = (passphrase ?? '').trim() === '' && !('passphrase' in fields.problems)
   if (requirePassphrase && isMissing) fields.blame('passphrase', { code: 'passphrase_required_here' })
   return passphrase
 }

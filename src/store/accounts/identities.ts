@@ -10,7 +10,7 @@ import { hasEnded, noteEnd, spendNonce } from '../shared-state.ts'
 import { insertUnlessThere, locked, select, statement } from '../statements.ts'
 import { affected, all, first, has, type Parts, run, type Step } from '../steps.ts'
 import { accounts, identities, sessions } from '../tables.ts'
-import { insertAccount, lockAccount, presentAccount, presentCredentials } from './accounts.ts'
+import { findOwner, insertAccount, lockAccount, presentAccount, presentCredentials } from './accounts.ts'
 
 const FIND = select(identities, 'WHERE issuer = $1 AND subject = $2')
 const ACCOUNT = select(
@@ -31,6 +31,8 @@ const CONFIRM = statement<{ id: number }>('UPDATE sessions SET confirmed_at = $2
 /** An account that has no password. `identity`: null if a proxy names its owner. */
 type ExternalAccount = { email: string; isAdmin: boolean; identity: Identity | null }
 
+type AccountEmail = Pick<Account, 'email'>
+
 export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 'steps' | 'now'>) {
   async function findCredentials({ issuer, subject }: Identity): Promise<Credentials | null> {
     const row = await read(() => first(ACCOUNT, issuer, subject))
@@ -44,12 +46,13 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
     return presentAccount(row)
   }
 
-  function* bind(asked: { accountId: number; tested: string } & Identity): Step<void> {
+  function* bind(asked: { accountId: number; tested: string } & Identity): Step<AccountEmail> {
     const { accountId, tested, ...identity } = asked
     const account = yield* lockAccount(accountId)
     if (account === null || account.disabledAt !== null || account.passwordHash !== tested)
       throw inactiveAccount()
     yield* bindTo(accountId, identity, now())
+    return { email: account.email }
   }
 
   function* unbind(accountId: number): Step<boolean> {
@@ -60,13 +63,14 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
     return true
   }
 
-  function* setAdmin({ id, isAdmin }: { id: number; isAdmin: boolean }): Step<void> {
-    yield* lockAccount(id)
+  function* setAdmin({ id, isAdmin }: { id: number; isAdmin: boolean }): Step<AccountEmail | null> {
+    const account = yield* lockAccount(id)
     yield* run(SET_ADMIN, id, isAdmin)
     if (!isAdmin) yield* run(END_LINKS_BY, id)
+    return account && { email: account.email }
   }
 
-  function* endSessions({ issuer, sid, subject, nonce }: ProviderLogout): Step<number> {
+  function* endSessions({ issuer, sid, subject, nonce }: ProviderLogout): Step<AccountEmail | null> {
     yield* spendNonce(nonce)
     yield* noteEnd(sid === null ? nameOf(issuer, 'sub', subject) : nameOf(issuer, 'sid', sid), now())
     const ofSession = sid === null ? [] : yield* all(OF_PROVIDER_SESSION, issuer, sid)
@@ -77,7 +81,10 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
       ...ofPerson.filter((session) => sid === null || session.sid === null),
     ]
     for (const { id } of ended) yield* run(END, id)
-    return ended.length
+    // A session of the provider, or a person, is one account.
+    const [one] = ended
+    const account = one === undefined ? null : yield* findOwner(one.accountId)
+    return account && { email: account.email }
   }
 
   return {
@@ -89,7 +96,8 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
     addAccount: (account: ExternalAccount) => write(() => add(account), { grows: true }),
     /**
      * Binds a person to an account. Throws `conflict` when the person has another account already, and
-     * `unauthenticated` when the account is disabled or its password has changed since `tested`.
+     * `unauthenticated` when the account is disabled or its password has changed since `tested`. Resolves to
+     * the account's address.
      */
     bind: (asked: { accountId: number; tested: string } & Identity) =>
       write(() => bind(asked), { grows: true }),
@@ -99,7 +107,10 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
     setAdmin: (change: { id: number; isAdmin: boolean }) => write(() => setAdmin(change)),
     /** Spends a nonce. Throws `conflict` for one that was spent before. */
     spend: (nonce: PageNonce) => write(() => spendNonce(nonce)),
-    /** Ends the sessions that the provider names. Throws `conflict` for a used logout token. */
+    /**
+     * Ends the sessions that the provider names, and resolves to their account. Throws `conflict` for a used
+     * logout token.
+     */
     endSessions: (logout: ProviderLogout) => write(() => endSessions(logout)),
     /** Whether the provider has ended this session, or all of the person, after `since`. */
     isEnded: ({ issuer, sid, subject }: Omit<ProviderLogout, 'nonce'>, since: number) =>
