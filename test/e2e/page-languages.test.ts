@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import { LANGUAGES, tagOf } from '../../src/domain/language.ts'
 import { createStage } from '../support/binary.ts'
-import { launchBrowser } from '../support/chromium.ts'
+import { launchBrowser, measureLooks } from '../support/chromium.ts'
 import {
   createWalkers,
   prepareTour,
@@ -85,3 +85,24 @@ test.each(LANGUAGES)('the main pages fit a narrow phone in %s', async (language)
   }
   await localized.close()
 })
+
+/** The languages with the longest words in the header, and the narrowest windows with a row of links. */
+test.each(['ru', 'uk', 'el'] as const)(
+  'the header of an administrator fits a tablet in %s',
+  async (language) => {
+    const localized = await tourWith(browser, tour, { locale: tagOf(language), timezoneId: 'UTC' })
+    const page = await localized.people.admin.newPage()
+    await page.goto(localized.url)
+    for (const width of [737, 816]) {
+      await page.setViewportSize({ width, height: 800 })
+      const { overflow } = await page.evaluate(measureLooks)
+      const isApart = await page.evaluate(() => {
+        const [brand, links] = [...document.querySelectorAll('.top .brand, .top nav > ul')]
+        const gap = (links?.getBoundingClientRect().left ?? 0) - (brand?.getBoundingClientRect().right ?? 0)
+        return gap >= 0 && (brand?.scrollWidth ?? 0) <= (brand?.clientWidth ?? 0)
+      })
+      expect({ language, width, overflow, isApart }).toEqual({ language, width, overflow: 0, isApart: true })
+    }
+    await localized.close()
+  },
+)
