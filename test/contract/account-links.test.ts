@@ -1,4 +1,4 @@
-// One-time links on the pages: which link replaces which, and which links an account's changes revoke.
+// One-time links on the pages: which link replaces which, and which changes of an account revoke links.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY } from '../../src/domain/time.ts'
@@ -31,7 +31,7 @@ const invite = async (email: string, by = ann) =>
   welcomePathIn((await by.post('/admin/invitations', { email })).text)
 const statuses = (links: string[]) => Promise.all(links.map(async (link) => (await people.get(link)).status))
 
-test('a new reset link replaces that of the same account and no other', async () => {
+test('a new reset link replaces the earlier one of the same account and no other link', async () => {
   const links = [await reset(BOB), await reset(EVE), await invite('x@example.org')]
   expect(await statuses(links)).toEqual([200, 200, 200])
   const next = await reset(BOB)
@@ -54,7 +54,7 @@ test('a reset link lives for a day and an invitation for a week', async () => {
   expect(await statuses(links)).toEqual([404, 404])
 })
 
-test('removing an account revokes its reset links; links for others stay', async () => {
+test('removing an account revokes its reset links; links for other accounts stay', async () => {
   const links = [await reset(BOB), await reset(EVE), await invite('x@example.org')]
   await api.accounts().removeAccount(BOB)
   expect(await statuses(links)).toEqual([404, 200, 200])
@@ -83,7 +83,7 @@ test('a used link is gone; the links for other accounts stay', async () => {
   expect(await statuses(links)).toEqual([404, 200, 200])
 })
 
-test('an administrator withdraws one link; every other link stays, the setup link too', async () => {
+test('an administrator revokes one link; every other link stays, including the setup link', async () => {
   const links = [await invite('x@example.org'), await invite('y@example.org')]
   const { text } = await ann.get('/admin')
   const [first = ''] = /\/admin\/invitations\/\d+\/remove/.exec(text) ?? []
@@ -126,7 +126,7 @@ test('a new administrator sees the first steps; a new member sees the create for
   expect((await people.post(await reset(EVE), password)).headers.get('location')).toBe('/')
 })
 
-test('a weak password makes or changes no account, and the problem stands beside its field', async () => {
+test('a weak password creates or changes no account, and the problem is shown beside its field', async () => {
   const weak = { password: 'passwordpassword' }
   const links = [await reset(BOB), await invite('x@example.org')]
   const answers = [

@@ -1,4 +1,4 @@
-// How much one address may hold at a time for people without an account.
+// The limits on what one address may hold at a time without an account.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
@@ -61,7 +61,7 @@ describe('live pushes of one address', () => {
     expect(await statusOf({ from: '2001:db8::1' })).toBe(201)
     expect(await statusOf({ from: '2001:db8::2:3' })).toBe(429)
     expect(await statusOf({ from: '2001:db8:0:1::1' })).toBe(201)
-    // On a local network all clients share a /64.
+    // Unique local addresses count one by one, because on a local network all clients share a /64.
     expect(await statusOf({ from: 'fd00::1' })).toBe(201)
     expect(await statusOf({ from: 'fd00::2' })).toBe(201)
     expect(await statusOf({ from: 'fd00::2' })).toBe(429)
@@ -70,7 +70,7 @@ describe('live pushes of one address', () => {
     }
   })
 
-  test('never exceed it, even when many are created at once', async () => {
+  test('never exceed the limit, even when many are created at once', async () => {
     await start({ 'max-live-pushes-per-address': '7' })
     const statuses = await Promise.all(Array.from({ length: 40 }, () => statusOf()))
     expect(statuses.filter((status) => status === 201)).toHaveLength(7)
@@ -91,7 +91,7 @@ describe('live pushes of one address', () => {
     await api.create({ expire_after_days: 1 })
     expect(await statusOf()).toBe(429)
     api.clock.advance(DAY)
-    // Even before the sweeper has recorded the expiry.
+    // The expiry counts even before the sweeper has recorded it.
     const swept = await api.create({ expire_after_days: 1 })
     api.clock.advance(DAY)
     await api.sweep()
@@ -134,7 +134,7 @@ describe('live pushes of one address', () => {
 })
 
 describe('bytes of one address', () => {
-  test('are those of the sealed payloads and of seven log entries; the refusal says when enough will have expired', async () => {
+  test('count the sealed payloads and seven log entries per push; the refusal says when there will be room', async () => {
     await start({ 'max-live-bytes-per-address': '310000' })
     await api.create({ payload: 'x'.repeat(40_000), expire_after_days: 1 })
     const second = await api.create({ payload: 'x'.repeat(100_000), expire_after_days: 2 })
@@ -158,7 +158,7 @@ describe('bytes of one address', () => {
     expect(await statusOf({}, { expire_after_views: 1 })).toBe(201)
   })
 
-  test('that can never fit are refused with that reason', async () => {
+  test('of a push that can never fit are refused with that reason', async () => {
     await start({ 'max-live-bytes-per-address': '100' })
     const { status, headers, body } = await api.post({ payload: 'x'.repeat(200) })
     expect([status, headers.get('retry-after')]).toEqual([429, '60'])

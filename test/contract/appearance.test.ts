@@ -80,7 +80,7 @@ test.each([
   ['a line break', { notice: 'one\ntwo' }, 'invisible characters'],
   ['a direction override character', { name: 'Once\u202ebox' }, 'invisible characters'],
 ])(
-  '%s is refused beside its field, and what was typed stays',
+  '%s is refused beside its field, and the typed text stays',
   async (_, fields: Record<string, string>, why) => {
     await start()
     const { status, text } = await ann.post(FORM, { contact: 'the desk', ...fields })

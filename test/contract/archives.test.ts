@@ -1,5 +1,5 @@
-// All files of an opened push in one archive: offered by its page, complete or refused, and available as long
-// as its files.
+// All files of an opened push in one archive: its page offers it, it is complete or refused, and it is
+// available as long as its files.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -131,7 +131,7 @@ test('it can be downloaded as long as its files, even after the last view and a 
   expect(storedPaths()).toEqual([])
 })
 
-test('its link ends with a deletion, at the expiry of the push, and if it is altered', async () => {
+test('its link ends when the push is deleted or expires, and an altered link is refused', async () => {
   const deleted = await openPage([file('a'), file('b')], { expire_after_views: 1 })
   await api.expire(deleted.url_token)
   expect((await api.fetch(deleted.archives[0] ?? '')).status).toBe(404)

@@ -1,4 +1,4 @@
-// A whole Oncebox whose files are in a bucket: the contract holds as with a disk, and while the bucket fails
+// A complete Oncebox with its files in a bucket: it behaves as with a disk, and while the bucket fails,
 // everything that needs no files works.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
@@ -161,7 +161,7 @@ test('the administration page names the bucket in each language, and its state i
   }
   fail(RESET)
   await api.post({ payload: 'x', files: [fileOf(CONTENT)] }, { token })
-  // In the words of /readyz.
+  // The reason appears in /readyz with the same words.
   const { checks } = (await (await api.fetch('/readyz', { from: '127.0.0.1' })).json()) as {
     checks: { files: string }
   }

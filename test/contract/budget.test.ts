@@ -1,5 +1,5 @@
-// How many statements and transactions each request costs on both engines: a second transaction is a red line
-// here.
+// How many statements and transactions each request takes on both engines. More than one transaction fails
+// the test.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -25,8 +25,8 @@ const FILE = { filename: 'a.txt', data: Buffer.from('a file').toString('base64')
 type Send = (soFar: Recorded) => Promise<unknown>
 type Cost = [statements: number, transactions: number]
 /**
- * `prepare` creates what the request needs, and returns the request that is measured. `isByLink`: PostgreSQL
- * needs one statement more, because it locks a row of one table by its link.
+ * `prepare` creates what the request needs, and returns the request to measure. `isByLink`: PostgreSQL needs
+ * one statement more, because it locks a row of one table by its link.
  */
 type Row = { cost: Cost; isByLink?: true; prepare: (world: World) => Promise<Send> }
 

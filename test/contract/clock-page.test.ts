@@ -1,4 +1,4 @@
-// A clock in doubt on the administration page: what is wrong, and the button that accepts the clock.
+// A clock in doubt on the administration page: the reason, and the button that accepts the clock.
 
 import { afterEach, expect, test } from 'bun:test'
 import { LANGUAGES, wordsOf } from '../../src/words/words.ts'

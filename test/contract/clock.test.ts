@@ -1,4 +1,4 @@
-// A clock that jumps: ahead, nothing is destroyed until an administrator confirms it; back, nothing is
+// A clock that jumps: ahead, nothing is destroyed until an administrator confirms the clock; back, nothing is
 // revived.
 
 import { afterEach, expect, test } from 'bun:test'
@@ -53,7 +53,7 @@ test('when an administrator confirms the clock, pushes that have expired by it a
   jump(api, 100 * DAY)
   expect((await api.retrieve(anonymous.url_token)).body.expired).toBe(true)
   await api.acceptClock()
-  // The first sweep may be that of the start, which began before.
+  // The first call may join the sweep of the start, which began before the clock was accepted.
   await api.sweep()
   await api.sweep()
   expect((await api.retrieve(anonymous.url_token)).status).toBe(404)
@@ -63,7 +63,7 @@ test('when an administrator confirms the clock, pushes that have expired by it a
   expect((await api.retrieve(fresh.url_token)).body.payload).toBe('correct horse')
 })
 
-test('while the clock is in doubt, pushes are still created, opened, and expired by views and on request', async () => {
+test('while the clock is in doubt, pushes can still be created and opened, and expire by views and on request', async () => {
   const api = await start()
   const before = await api.create({ deletable_by_viewer: true })
   jump(api, 100 * DAY)
@@ -71,7 +71,7 @@ test('while the clock is in doubt, pushes are still created, opened, and expired
   expect((await api.retrieve(fresh.url_token)).body.payload).toBe('correct horse')
   expect((await api.retrieve(fresh.url_token)).body.expired).toBe(true)
   const deleted = await api.call(`/api/v2/pushes/${before.url_token}`, { method: 'DELETE' })
-  // It has expired by its time already, so it does not become deleted; but its deletion was requested, so it
+  // It has already expired by its time, so it is not marked as deleted; but its deletion was requested, so it
   // is destroyed.
   expect(deleted.body).toMatchObject({ expired: true, deleted: false })
   jump(api, -100 * DAY)
@@ -137,7 +137,7 @@ test('a server that is idle for weeks does not doubt its clock', async () => {
   await second.close()
 })
 
-test('when the clock jumps back by years, the app’s time stands still, and limits on views hold', async () => {
+test('when the clock jumps back by years, the app’s time stands still, and limits on views apply', async () => {
   const api = await start()
   const before = api.clock.now()
   const short = await api.create({ expire_after_duration: 0 })
@@ -163,7 +163,7 @@ test('five wrong passphrases under a doubtful clock lock a push for a minute, no
   expect((await open('open sesame')).body.payload).toBe('correct horse')
 })
 
-test('a push created under a doubtful clock expires no later once the clock is corrected; a confirmed one keeps its dates', async () => {
+test('a push created under a doubtful clock expires no later after the clock is corrected; with a confirmed clock it keeps its dates', async () => {
   const api = await start()
   const token = await api.addAccount('ann@example.org')
   jump(api, 100 * DAY)

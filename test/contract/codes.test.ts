@@ -1,4 +1,4 @@
-// The code beside a link: pages ask for two digits before a view is spent, and the API does not.
+// The code beside a link: pages ask for two digits before a view is used up, and the API does not.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { MINUTE } from '../../src/domain/time.ts'
@@ -48,7 +48,7 @@ async function failuresOf({ url_token }: Made): Promise<number> {
 }
 
 describe('a push with a code', () => {
-  test('tells it in the answer to its create, also to a repeated one, and nowhere else', async () => {
+  test('shows the code in the answer to its create, even to a repeated one, and nowhere else', async () => {
     const headers = { 'idempotency-key': 'a-key-of-22-characters' }
     const made = await make({}, headers)
     expect(made.code).toMatch(/^[0-9]{2}$/)
@@ -81,7 +81,7 @@ describe('a push with a code', () => {
     expect((await press(made, { code })).text).toContain('sesame')
   })
 
-  test('spends nothing for a wrong or missing code, and audits the wrong one', async () => {
+  test('uses up no view for a wrong or missing code, and audits the wrong one', async () => {
     const made = await make()
     const missing = await press(made, { code: '' })
     expect([missing.status, missing.text.includes('sesame')]).toEqual([422, false])
@@ -91,7 +91,7 @@ describe('a push with a code', () => {
     expect([await viewsOf(made), await failuresOf(made)]).toEqual([5, 1])
   })
 
-  test('stands with its passphrase in one form, and its count is not that of the passphrase', async () => {
+  test('asks for its code and its passphrase in one form, and counts their wrong tries separately', async () => {
     const made = await make({ passphrase: 'open sesame' })
     for (let n = 0; n < 5; n += 1) await press(made, { code: wrongOf(made), passphrase: 'wrong' })
     server.clock.advance(MINUTE)
@@ -114,7 +114,7 @@ describe('a push with a code', () => {
 })
 
 describe('wrong codes', () => {
-  test('are limited to five a minute, after ten in all to one a minute, and never end the push', async () => {
+  test('are limited to five a minute, after ten in total to one a minute, and never end the push', async () => {
     const made = await make()
     const guess = async (code = wrongOf(made)) => (await press(made, { code })).status
     const minute = async (tries: number) => {
@@ -136,7 +136,7 @@ describe('wrong codes', () => {
     expect((await press(made, { code: made.code })).text).toContain('sesame')
   })
 
-  test('that race are counted one by one, and a right one among them is no way around the limit', async () => {
+  test('sent at once are counted one by one, and a right one among them does not bypass the limit', async () => {
     const made = await make()
     const codes = Array.from({ length: 30 }, (_, n) => (n === 29 ? made.code : wrongOf(made, n + 1)))
     const answers = await Promise.all(codes.map((code) => press(made, { code })))

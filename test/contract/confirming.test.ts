@@ -1,4 +1,5 @@
-// Far-reaching forms ask for the password again, and changing a password revokes what a thief of it made.
+// Forms with far-reaching effects ask for the password again, and changing a password revokes what was
+// created with the old one.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { MINUTE } from '../../src/domain/time.ts'
@@ -210,7 +211,7 @@ describe('changing the password', () => {
     expect(await tokensOf(ANN)).toBe(1)
   })
 
-  test('lets no concurrent request create a token afterwards', async () => {
+  test('prevents concurrent requests from creating tokens afterwards', async () => {
     const thief = await people.signIn(ANN)
     const body = new URLSearchParams({ form: thief.form, name: 'stolen' }).toString()
     const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>()

@@ -61,7 +61,7 @@ describe.each(SITES)('over TLS, $name', ({ flags, headers, from = '192.0.2.1' })
     expect(await isSignedIn(`other=1;${name}=${sessionToken}; more=2`)).toBe(true)
   })
 
-  test('no other name is trusted', async () => {
+  test('a cookie of any other name is not trusted', async () => {
     const plain = name.replace('__Host-', '')
     for (const other of [
       plain,
@@ -155,7 +155,7 @@ describe('over plain HTTP', () => {
     expect(await statusFor(`oncebox_session.box=${'z'.repeat(32)}; ${cookie}`)).toBe(200)
   })
 
-  test('a proxy that does not forward the scheme makes signing in fail, because the forms count as cross-site', async () => {
+  test('behind a proxy that does not forward the scheme, signing in fails, because the forms count as cross-site', async () => {
     expect(await signIn('https://once.example')).toBe('')
   })
 })

@@ -1,5 +1,5 @@
-// What the create form has beyond the API: kinds with fields of their own, chips, and choices that an account
-// keeps.
+// The additions of the create form to the API: kinds with their own fields, chips, and choices that an
+// account keeps.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync } from 'node:fs'
@@ -117,7 +117,7 @@ test('a network whose name and password are longer than a QR code holds is refus
   expect([status, Object.keys(problemsIn(text)).sort()]).toEqual([422, ['wifi_network', 'wifi_password']])
 })
 
-test('a text that is too long to be sent does not come back, unlike the fields beside it', async () => {
+test('a text that is too long to be accepted is not returned to the form; the other fields are', async () => {
   const { status, text } = await send({ payload: '"'.repeat(1024 * 1024 + 1), qr: 'kept' })
   expect([status, Object.keys(problemsIn(text))]).toEqual([422, ['payload']])
   expect(text).toContain('kept</textarea>')
@@ -182,7 +182,7 @@ describe('the choices of an account', () => {
   }
   const asAnn = (fields: Fields) => send({ form: ann.form, ...fields }, { cookie: ann.cookie })
 
-  test('are not kept unless that is asked for', async () => {
+  test('are not kept unless the form asks for that', async () => {
     expect((await asAnn({ ...CHOICES, remember: '' })).status).toBe(303)
     const { text } = await ann.get('/')
     expect(text).toContain('Use these next time')
@@ -258,7 +258,7 @@ test.each([...LANGUAGES])('the line of expiry is complete in %s', async (languag
   expect(line.match(/data-when="[\w-]+" class="chosen"/g)).toHaveLength(2)
 })
 
-test('without an account the form says why files need one, and leads back to them', async () => {
+test('without an account the form says why files need one, and links back to them', async () => {
   const text = await (await api.fetch('/')).text()
   expect(text).toContain('strangers cannot fill up this server')
   expect(text).toContain('href="/sign-in?next=%2F%3Fkind%3Dfile"')

@@ -277,7 +277,7 @@ describe('a create form opened signed in', () => {
     const { cookie, fields } = await opened()
     const { 'push[opened_by]': _, ...rest } = fields
     expect((await send(rest, { cookie })).status).toBe(303)
-    // Signed out, the form token names the account.
+    // For a signed-out sender the form token still names the account.
     expect((await send({ ...rest, [KEY]: 'x'.repeat(22) })).status).toBe(401)
   })
 })

@@ -41,7 +41,7 @@ const openAs = (urlToken: string) => api.fetch(`/box/api/v2/pushes/${urlToken}`,
 
 const create = (push = {}) => api.create(push, { headers: { host: 'once.example' } })
 
-test('the page shows the link and its self-contained QR code, and counts nothing', async () => {
+test('the page shows the link and its self-contained QR code, and counts no view', async () => {
   const push = await create({ expire_after_views: 1, passphrase: 'sesame' })
   const before = api.entries().length
   const { status, text } = await page(`/box/p/${push.url_token}/preview`)

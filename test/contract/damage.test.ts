@@ -137,7 +137,7 @@ describe('a damaged file is reported', () => {
     expect((await api.retrieve(urlToken)).status).toBe(500)
     expect(api.entries().map(({ kind }) => kind)).toEqual(['creation', 'view'])
     expect((await api.fetch(grant)).status).toBe(500)
-    // One line per request.
+    // Each request logs one line.
     const told = api.log.filter((line) => /a file of push 1 \(\w+\) is not as it was written/.test(line))
     expect(told.length).toBeGreaterThanOrEqual(2)
   })
@@ -219,7 +219,7 @@ describe('lists show intact rows, and report each damaged one once', () => {
     expect((await page('/pushes?q=name+3.', session)).text).toContain('name 3.')
   })
 
-  test('of pushes that an altered row gives to another account: it never sees link or name', async () => {
+  test('if an altered row gives a push to another account, that account never sees its link or name', async () => {
     const other = await api.addAccount('bob@example.org')
     const { url_token: urlToken } = await api.create({ name: 'for Ann' }, { token: owner })
     alter("UPDATE pushes SET owner_id = (SELECT id FROM accounts WHERE email = 'bob@example.org')")

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-test('every operation has its parameters and a curl line with the address of this server', () => {
+test('every operation shows its parameters and a curl line with the address of this server', () => {
   for (const [path, methods] of Object.entries(reference.paths))
     for (const [method, { operationId, parameters = [] }] of Object.entries(methods)) {
       const article = page.split(`id="${operationId}"`)[1]?.split('</article>')[0] ?? ''
@@ -34,7 +34,7 @@ test('every operation has its parameters and a curl line with the address of thi
     }
 })
 
-test('every schema has its fields, with the limits of this server', () => {
+test('every schema shows its fields, with the limits of this server', () => {
   for (const [name, { properties = {} }] of Object.entries(reference.components.schemas)) {
     const shown = page.split(`id="schema-${name}"`)[1]?.split('</details>')[0] ?? ''
     for (const field of Object.keys(properties)) expect(shown).toContain(`<code>${field}</code>`)
@@ -42,7 +42,7 @@ test('every schema has its fields, with the limits of this server', () => {
   expect(page).toContain('from 1 to 17')
 })
 
-test('every link within the page has a target, and every target one name', () => {
+test('every link within the page has a target, and no two targets have the same name', () => {
   const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
   expect(new Set(ids).size).toBe(ids.length)
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target)

@@ -27,7 +27,7 @@ function problemsOf(name: string, value: unknown) {
 }
 
 test.each([
-  // The second is that of a link of the pages, which the reference of the API leaves out.
+  // No schema for the second: it is the answer of a page's link, which the reference of the API omits.
   ['requests.md', ['Request', null]],
   ['notices.md', ['EventPage', 'CreatedWebhook']],
 ])('the answers in %s match the schema %j', async (file, names) => {

@@ -1,4 +1,4 @@
-// Editing a push: its owner changes name and note, and lets it end sooner.
+// Editing a push: its owner changes name and note, and makes it end sooner.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, PUSHES, type PushBody, startApi, type Wire } from '../support/api.ts'

@@ -1,6 +1,6 @@
-// The processor time of a request is linear in its bytes, and its memory less than ten times those: every
-// header, parameter, field and body of hostile texts, to every route (design: invariant 8). `npm run bench`
-// has the milliseconds.
+// The processor time of a request is linear in its bytes, and its memory less than ten times those: sends
+// every header, parameter, field and body with hostile texts to every route (design: invariant 8). `npm run
+// bench` measures the milliseconds.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import * as urls from '../../src/http/urls.ts'
@@ -22,7 +22,7 @@ import { createPeople, type People, type Person } from '../support/people.ts'
 
 type Endpoint = urls.Endpoint
 
-/** Every endpoint that urls.ts exports, at any depth, once. */
+/** Every endpoint that urls.ts exports, once, at any depth. */
 const ROUTES: readonly Endpoint[] = [
   ...new Map(endpointsIn(Object.values(urls)).map((url) => [nameOf(url), url])).values(),
 ]
@@ -149,7 +149,7 @@ describe('a header of a request', () => {
     return new Set(all.filter((name) => all.filter((one) => one === name).length > ROUTES.length / 3))
   }
 
-  test('that most routes read takes time in proportion to its bytes', async () => {
+  test('that most routes read takes linear time', async () => {
     const common = { headers: ofMost('headers'), parameters: ofMost('parameters') }
     expect([...common.headers]).toEqual(
       expect.arrayContaining(['host', 'origin', 'cookie', 'x-forwarded-for']),
@@ -158,7 +158,7 @@ describe('a header of a request', () => {
       expect(await problemsOf(headCosts(url, common))).toEqual([])
   })
 
-  test('that only some routes read takes time in proportion to its bytes', async () => {
+  test('that only some routes read takes linear time', async () => {
     const [headers, parameters] = [ofMost('headers'), ofMost('parameters')]
     const all = [...noted.values()].flatMap((names) => [...names.headers, ...names.parameters])
     expect(all).toEqual(expect.arrayContaining(['range', 'x-push-passphrase', 'idempotency-key', 'q']))
@@ -181,7 +181,10 @@ async function problemsOf(costs: Iterable<Costing>): Promise<string[]> {
   return problems
 }
 
-/** Returns the form that the page of this route would send, if one shows it, with a probe field. */
+/**
+ * Returns the form that the page of this route would send, with a probe field; if no page shows one, only
+ * that field.
+ */
 async function baseOf(url: Endpoint): Promise<Asked> {
   if (url.method !== 'POST') return { headers: { range: 'bytes=0-0' } }
   return formBody(await fieldsOf(url))
@@ -239,8 +242,8 @@ describe('the fields of a small form', () => {
 
 describe('a large body', () => {
   /**
-   * Returns the field names of the API and of the form. All are hostile at once, and each kind of push takes
-   * its turn.
+   * Returns the field names of the API and of the form. All of them get hostile values at once, for each kind
+   * of push in turn.
    */
   async function namesOfFields(): Promise<string[]> {
     const page = await api.fetch('/', { headers: { cookie: ann.cookie }, from: HERE })
@@ -256,8 +259,8 @@ describe('a large body', () => {
   }
 
   /**
-   * Yields each body for one route, a different one per `turn`, since making a body takes longer than sending
-   * it, and routes share their parsers.
+   * Yields each body for one route only, a different route per `turn`: making a body takes longer than
+   * sending it, and routes share their parsers.
    */
   function* bodyCosts(routes: readonly Endpoint[], bodies: Readonly<Record<string, MakeBody>>, turn = 0) {
     for (const [at, [what, make]] of Object.entries(bodies).entries()) {
@@ -274,12 +277,12 @@ describe('a large body', () => {
     }
   }
 
-  test('in a hostile form takes time in proportion to its bytes', async () => {
+  test('in a hostile form takes linear time', async () => {
     await renew()
     expect(await problemsOf(bodyCosts(await largeRoutes(), HOSTILE_BODIES))).toEqual([])
   })
 
-  /** Each kind with the prefix after which its text is parsed closely. */
+  /** Each kind of push, with a prefix that makes its text pass the first checks of its parser. */
   const KINDS = Object.entries({ text: 'WIFI:S:', file: '', qr: 'WIFI:S:', wifi: '', other: '' })
 
   test('with hostile fields takes time in proportion to its bytes', async () => {
@@ -336,7 +339,7 @@ describe('stored data', () => {
     expect(status).toBe(200)
   }
 
-  test('in names and notes takes time in proportion to its bytes to list, search and export', async () => {
+  test('in names and notes takes linear time to list, search and export', async () => {
     function* costs(): Generator<Costing> {
       for (const [alphabet, unit] of Object.entries(ALPHABETS)) {
         const bytes = Math.floor(9_000 / unit.length) * Buffer.byteLength(unit)

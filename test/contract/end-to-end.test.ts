@@ -1,4 +1,4 @@
-// End-to-end pushes and answers: what the server takes, what it refuses, and what its answers say.
+// End-to-end pushes and answers: what the server accepts and refuses, and how it returns them.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
@@ -60,7 +60,7 @@ async function download({ url }: FileBody): Promise<Uint8Array> {
 }
 
 describe('an end-to-end push', () => {
-  test('is returned as it was sent, and says so in every answer', async () => {
+  test('is returned unchanged, and marked as end-to-end in every answer', async () => {
     const sent = { payload: text, end_to_end: true, key_check: key.keyCheck }
     const created = (await api.post(sent, { token: ann })).body as Sealed
     const said = { end_to_end: true, key_check: key.keyCheck }
@@ -205,7 +205,7 @@ describe('files of an end-to-end push', () => {
     expect(api.entries()).toHaveLength(before)
   })
 
-  test('keep their names when the push is not end-to-end', async () => {
+  test('keep their names if the push is not end-to-end', async () => {
     const { body } = await send(PUSHES, [part(await sealed('a', 'b'), 'filename="backup.tar.age"')])
     expect((await filesOf(body.url_token)).map(({ filename }) => filename)).toEqual(['backup.tar.age'])
     expect(body).not.toHaveProperty('end_to_end')
@@ -224,7 +224,7 @@ describe('an answer to a request with a recipient', () => {
     ((await api.list('active', ann)) as Sealed[]).filter((push) => push.request === request)
   const pathOf = (request: string) => `${REQUESTS}/${request}/answers`
 
-  test('that its sender has encrypted is kept as it is', async () => {
+  test('that its sender has encrypted is stored unchanged', async () => {
     const request = await ask({ max_answers: 2 })
     const push = { payload: text, end_to_end: true }
     expect((await api.call(pathOf(request), { json: { push } })).status).toBe(201)
@@ -236,7 +236,7 @@ describe('an answer to a request with a recipient', () => {
   test.each([
     ['after', true],
     ['before', false],
-  ])('has its files as they were sent when they come %s the member', async (_, isFirst) => {
+  ])('has its files unchanged if they are sent %s the member end_to_end', async (_, isFirst) => {
     const request = await ask()
     const sent = [part(await sealed('a.txt', 'first'), 'filename="a.bin"'), part(await sealed('b', 'second'))]
     const parts = isFirst ? [END_TO_END, ...sent] : [...sent, END_TO_END]
@@ -301,7 +301,7 @@ describe('--end-to-end', () => {
     }
   }
 
-  test('offered is what a server without it does', async () => {
+  test('with the value offered is the default', async () => {
     expect((await api.call(VERSION)).body).toHaveProperty('extensions.end_to_end', 'offered')
   })
 
@@ -329,7 +329,7 @@ describe('--end-to-end', () => {
       )
     }))
 
-  test('off refuses end-to-end creates, and takes others', () =>
+  test('with the value off refuses end-to-end creates, and accepts others', () =>
     withRule('off', async (other) => {
       const { status, body } = await other.post({ payload: text, end_to_end: true })
       const why = ['is not offered by this server (its setting --end-to-end is "off")']

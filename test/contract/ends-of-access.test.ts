@@ -1,4 +1,4 @@
-// Every end of access to an account against every way in, as the table in SECURITY.md promises.
+// Checks every end of access to an account against every way in, as the table in SECURITY.md promises.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
@@ -24,14 +24,14 @@ afterAll(() => receiver.close())
 
 let api: Api
 let people: People
-/** Another administrator. */
+/** The other administrator. */
 let root: Person
 let given: Awaited<ReturnType<typeof giveAccess>>
 beforeEach(async () => {
   api = await startApi({
     flags: {
       'webhook-hosts': receiver.host,
-      // Nothing asks this provider.
+      // No test sends a request to this provider.
       ...{ 'oidc-issuer': 'https://id.example', 'oidc-client-id': 'x', 'base-url': 'http://localhost' },
     },
   })
@@ -75,7 +75,7 @@ async function giveAccess() {
 
 type Key = ReturnType<typeof createAuthenticator>
 
-/** Asks for a challenge; resolves to it, and to the cookie that binds it. */
+/** Requests a challenge. Resolves to it, and to the cookie that ties it to the browser. */
 async function askChallenge(fields: Record<string, string> = {}, cookie = '') {
   const { text, headers } = await people.post('/sign-in/passkey/challenge', fields, { headers: { cookie } })
   const [own = ''] = (headers.get('set-cookie') ?? '').split(';', 1)
@@ -122,7 +122,7 @@ const changePassword = (revoke: object) =>
 const administer = (what: string, fields = {}) =>
   press(root.post(`/admin/accounts/${given.id}/${what}`, fields))
 
-/** The ends of access, by the first column of the table. */
+/** The ends of access, keyed by the first column of the table. */
 const ENDS: Record<string, () => Promise<void>> = {
   'password changed on the page': () => changePassword({ revoke: 'true' }),
   'password changed on the page, tokens kept': () => changePassword({}),
@@ -228,7 +228,7 @@ describe.each(rows)('%s', (...row) => {
   const where = (words: string[]) =>
     Object.fromEntries(Object.entries(expected).map(([way, word]) => [way, words.includes(word)]))
 
-  test('leaves what the table says, and nothing more', async () => {
+  test('leaves the access that the table lists, and nothing more', async () => {
     await ENDS[name]?.()
     expect(await look()).toEqual(where(['stays']))
     if (!cells.includes('rests')) return

@@ -1,4 +1,4 @@
-// The events of an account over the API: its own alone, in order, at once or by long polling.
+// The events of an account over the API: only its own, in order, at once or by long polling.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { DAY, MINUTE } from '../../src/domain/time.ts'
@@ -54,7 +54,7 @@ test('an account gets the events of its own pushes, without their links, content
   expect((await ask('.json?after=3')).body).toEqual({ events: [], next: 3 })
 })
 
-test('every way in which a push ends or is locked has its event type', async () => {
+test('each way in which a push ends or is locked has its event type', async () => {
   const tried = await api.create({ passphrase: 'x', deletable_by_viewer: false }, { token: ann })
   await api.retrieve(tried.url_token, { headers: { 'x-push-passphrase': 'wrong' } })
   expect(await typesAfter(0)).toEqual(['push.locked'])
@@ -150,7 +150,7 @@ async function open() {
   return () => api.retrieve(url_token)
 }
 
-test('a wait ends with the next event of the account, and with no other', async () => {
+test('a wait ends with the next event of the account, and not with those of others', async () => {
   const retrieve = await open()
   let isOver = false
   const waiting = ask('?wait=25').finally(() => {
@@ -168,7 +168,7 @@ test('a wait without an event times out with an empty list', async () => {
   expect((await ask('?wait=1')).body).toEqual({ events: [], next: 0 })
 })
 
-test('an account may have three concurrent waits, whatever other accounts do', async () => {
+test('an account may have three concurrent waits, regardless of other accounts', async () => {
   const retrieve = await open()
   const bob = await api.addAccount('bob@example.org')
   const waits = [1, 2, 3].map(() => ask('?wait=25'))

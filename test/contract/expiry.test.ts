@@ -53,7 +53,7 @@ describe('a push lives', () => {
     expect(kinds()).toEqual(['creation', 'view'])
   })
 
-  test('only until its last view, however much time is left', async () => {
+  test('only until its last view, even if there is time left', async () => {
     const { url_token } = await api.create({ expire_after_views: 1 })
     api.clock.advance(HOUR)
     expect((await api.retrieve(url_token)).body).toMatchObject({ expired: false, views_remaining: 0 })
@@ -96,7 +96,7 @@ describe('expire_after_duration', () => {
     expect([lifetimeOf(longer), longer.expire_after_days]).toEqual([30 * DAY, 30])
   })
 
-  test('under a day is allowed whatever the minimum of days; beyond the maximum it is refused', async () => {
+  test('under a day is allowed whatever the minimum of days; above the maximum it is refused', async () => {
     const days = {
       'expire-after-days-min': '3',
       'expire-after-days-default': '4',
@@ -160,7 +160,7 @@ describe('a push expires at expires_at, whatever notices it and when:', () => {
     expect(kinds()).toEqual(['creation', 'failed_view'])
   })
 
-  test('nothing: at its time its secrets are gone from the database, its WAL and its files', async () => {
+  test('nothing: when its time is up, its secrets disappear from the database, its WAL and its files', async () => {
     jest.useFakeTimers()
     const rare = await passUntil(startApi({ flags: { 'sweep-every': '1h' } }))
     const token = await passUntil(rare.addAccount('rare@example.org'))

@@ -37,7 +37,7 @@ describe('a urlencoded body', () => {
     expect(await payloadOf(await sendForm(text))).toBe('a')
   })
 
-  test('keeps a question mark that begins the name of its first field', async () => {
+  test('keeps a question mark at the start of the name of its first field', async () => {
     expect((await sendForm('?push[payload]=a')).status).toBe(400)
     expect(await payloadOf(await sendForm('?a=1&push[payload]=?b'))).toBe('?b')
   })

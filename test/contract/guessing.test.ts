@@ -19,7 +19,7 @@ const statuses = (answers: PageAnswer[]) => {
   return counts
 }
 
-test('sixty wrong tries at one account lock out no other account, even from the same address', () =>
+test('sixty wrong tries for one account lock out no other account, even from the same address', () =>
   withApi({}, async (api) => {
     for (const email of ['a@example.org', 'b@example.org']) await api.addAccount(email)
     const people = createPeople(api)
@@ -43,7 +43,7 @@ test('sign-up stops revealing which addresses have an account, and keeps what wa
     expect(last?.text).toContain('Too many tries')
     expect(last?.text).not.toContain('already')
     expect(Number(last?.headers.get('retry-after'))).toBeWithin(1, 61)
-    // An invalid form counts no try, and neither does a created account.
+    // An invalid form is not counted as a try, and neither is a created account.
     const elsewhere = { from: '192.0.2.77' }
     const short = { email: 'new@example.org', password: 'short' }
     for (let n = 0; n < 20; n += 1) expect((await people.post('/sign-up', short, elsewhere)).status).toBe(422)
@@ -66,7 +66,7 @@ test('guessed links are refused after too many tries; a valid one still opens', 
     expect(right.status).toBe(200)
   }))
 
-test('a new password that is too short counts no try of the current one', () =>
+test('a new password that is too short is not counted as a try of the current one', () =>
   withApi({}, async (api) => {
     await api.addAccount('a@example.org')
     const people = createPeople(api)

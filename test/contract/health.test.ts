@@ -17,7 +17,7 @@ function overwrite(path: string): void {
   closeSync(file)
 }
 
-test('if the database throws, /up is 503 and not 500', async () => {
+test('if the database throws, /up answers 503 and not 500', async () => {
   const instance = await startInstance()
   await instance.fetch('/api/v2/pushes', { json: { push: { payload: 'x' } } })
   expect((await instance.fetch('/up')).status).toBe(200)
@@ -47,7 +47,7 @@ test('an error during startup closes the store, so that the next start can open 
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-test('while the store is read-only /readyz is 503 and names the part, and it recovers at once', async () => {
+test('while the store is read-only, /readyz answers 503 and names the part; it recovers at once', async () => {
   const instance = await startInstance()
   const ready = async () => {
     const response = await instance.fetch('/readyz', { from: '127.0.0.1' })

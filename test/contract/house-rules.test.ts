@@ -1,4 +1,4 @@
-// The rules of the house: what an operator may ask of every push and account, and what is exempt.
+// The policies of an operator: what may be required of every push and account, and what is exempt.
 
 import { afterEach, expect, test } from 'bun:test'
 import { type Api, startApi, type Wire } from '../support/api.ts'
@@ -17,7 +17,7 @@ const start = async (flags: Record<string, string>) => {
   api = await startApi({ flags })
 }
 
-test('the version tells the rules that are set, and none by default', async () => {
+test('the version lists the policies that are set, and none by default', async () => {
   await start({
     'require-second-factor': 'true',
     'signup-domains': 'Example.org,example.net',
@@ -58,7 +58,7 @@ test('the create form asks for the required passphrase, and is refused without i
   expect(refused.text).toContain('This server asks for a passphrase.')
 })
 
-test('what answers a request needs no passphrase where pushes do', async () => {
+test('an answer to a request needs no passphrase even if pushes do', async () => {
   await start({ 'require-passphrase': 'true', 'max-views-anonymous': '1' })
   const token = await api.addAccount(ANN)
   const asked = await api.call('/api/oncebox/requests', { token, json: { request: {} } })
@@ -81,7 +81,7 @@ test('views without an account are bounded, by default too, and accounts are not
   expect(valueIn(text, 'push[expire_after_views]')).toBe('3')
 })
 
-test('only addresses at a listed domain sign up, and an invitation may name another', async () => {
+test('only addresses at a listed domain may sign up, but an invitation may name any other', async () => {
   await start({ signups: 'true', 'signup-domains': 'example.org' })
   await api.addAccount(ANN, { isAdmin: true })
   const people = createPeople(api)

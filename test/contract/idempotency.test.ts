@@ -1,4 +1,4 @@
-// Idempotency keys: a create that is repeated with its key creates nothing, and answers as the first time.
+// Idempotency keys: a create that is repeated with its key creates nothing, and gets the first answer.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -253,7 +253,7 @@ describe('files', () => {
     },
   )
 
-  test('in JSON are the same files', async () => {
+  test('in JSON are equal to the same files in a form', async () => {
     const key = newKey()
     const first = await send(key, [file('one')])
     const push = { files: [{ filename: 'a.txt', content_type: 'text/plain', data: btoa('one') }] }
@@ -262,7 +262,7 @@ describe('files', () => {
     expect((await post(key, push, { token: ann })).status).toBe(422)
   })
 
-  test('an upload that broke off frees its key, and leaves nothing behind', async () => {
+  test('an aborted upload frees its key, and leaves nothing behind', async () => {
     const key = newKey()
     const whole = multipart([file('x'.repeat(300_000))])
     const cut = { token: ann, body: whole.subarray(0, 200_000), headers: MULTIPART }

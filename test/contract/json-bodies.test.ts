@@ -65,7 +65,7 @@ describe('a JSON body', () => {
     expect((await send(text, 'application/json')).status).toBe(400)
   })
 
-  test('that breaks off within a character does not affect the next body', async () => {
+  test('that ends within a character does not affect the next body', async () => {
     const text = Uint8Array.from([...bytes('{"push": {"payload": "a'), 0xe2, 0x82])
     expect((await send(text, 'application/json')).status).toBe(400)
     expect((await send('{"push": {"payload": "€"}}', 'application/json')).status).toBe(201)
@@ -125,7 +125,7 @@ describe('a content type', () => {
     expect((await send(json, null)).status).toBe(400)
   })
 
-  test('that is missing is refused as malformed without a body too', async () => {
+  test('that is missing is refused as malformed, even without a body', async () => {
     expect((await api.call(PUSHES, { method: 'POST' })).status).toBe(400)
   })
 })

@@ -47,7 +47,7 @@ describe('?locale= sets the language', () => {
     `/pushes/${NO_PUSH}`,
   ]
 
-  test.each([...open, ...members])('on %s, which remembers it in a cookie', async (path) => {
+  test.each([...open, ...members])('on %s, and is remembered in a cookie', async (path) => {
     const headers = { cookie, ...german }
     const shown = await ask(`${path}?locale=fr`, { headers })
     expect([shown.language, shown.status]).not.toContain(500)
@@ -217,7 +217,7 @@ describe('redirects', () => {
     words(`/ /foo /foo/ /p /p/x /p/x/y/z /p/new /d/active.json /p.json /sign-in /users/sign_in /%00 /%2e%2e
     /..%2f.. /api/v2/version /p/%5c%5cevil.example //evil.example /%5cevil.example /%2f%2fevil.example /p//evil.example
     /p/x?a=//evil.example /login?next=//evil.example /p/new?locale=//evil.example /f/x?locale=%0d%0ax:y`)
-  /** Matches no redirect, or a path of this server whose first segment no browser takes for a host. */
+  /** Matches an absent redirect, or a path on this server that no browser reads as a host. */
   const LOCAL = /^(\/([\w.-][^\\\s]*)?(\?.*)?)?$/
 
   test.each([

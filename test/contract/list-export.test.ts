@@ -98,7 +98,7 @@ async function listOf(name: string) {
   return (await (await api.fetch(`/api/v2/pushes/${name}`, { token })).json()) as PushBody[]
 }
 
-test('other requests are served while a long list is read', async () => {
+test('other requests are answered while a long list is read', async () => {
   await api.addAccount('emil@example.org')
   const emil = await createPeople(api).signIn('emil@example.org')
   const key = (await api.apiTokens().createApiToken({ email: 'emil@example.org' })).apiToken

@@ -62,7 +62,7 @@ test('a server on loopback warns on the page of a link how others can reach it',
   expect(await page(`/p/${url_token}/preview`)).toMatch(
     /<div class="notice low".*localhost:5100 work only on this machine.*<code class="flag" dir="ltr">--host 0.0.0.0</s,
   )
-  // No link is shown there.
+  // This page shows no link.
   expect(await page('/')).not.toContain('work only on this machine')
 })
 

@@ -9,7 +9,7 @@ const PROXY = '192.0.2.1'
 /** Nearly the maximum that the server accepts in the head of a request. */
 const HEAD = 15_000
 const FORM = 'application/x-www-form-urlencoded'
-/** 100 on a quiet machine; the code is not compiled yet, and garbage collection adds to it. */
+/** It takes 100 on a quiet machine. Here the code is not compiled yet, and garbage collection adds to it. */
 const MOST_MS = 500
 
 const MARKS = '\u0301\u0316'

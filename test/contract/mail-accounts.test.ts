@@ -113,7 +113,7 @@ describe('a person who forgot the password', () => {
     expect(server.mails).toEqual([])
   })
 
-  test('keeps the last link, however often others request one', async () => {
+  test('keeps the last link, however many others are requested', async () => {
     api.clock.advance(HOUR)
     const links: string[] = []
     for (let n = 0; n < 3; n += 1) {
@@ -128,7 +128,7 @@ describe('a person who forgot the password', () => {
     expect(await statusOf(links[2] ?? '')).toBe(404)
   })
 
-  test('is refused after too many requests from one address, keeping what was typed', async () => {
+  test('is refused after too many requests from one address, and keeps what was typed', async () => {
     api.clock.advance(HOUR)
     const statuses: number[] = []
     for (let n = 0; n < 21; n += 1) statuses.push((await forgot(`x${n}@example.org`, '203.0.113.7')).status)
@@ -178,7 +178,7 @@ describe('mail to a server whose certificate does not verify', () => {
   })
 })
 
-test('failing mail is logged when it begins and ends, and shown in /readyz, which stays ready', async () => {
+test('failing mail is logged when it begins and when it ends, and shown in /readyz, which stays ready', async () => {
   let [tries, isTaking] = [0, false]
   const server = await startMailServer({
     onMail: () => {

@@ -64,7 +64,7 @@ async function mailPart(): Promise<string> {
   return ((await answer.json()) as { ready: true; checks: { mail: string } }).checks.mail
 }
 
-test('one address sends at most 200 mails from all accounts that it signs up; a /64 is one address', async () => {
+test('the accounts that one address signs up may send 200 mails together; a /64 is one address', async () => {
   const [first = '', second = '', third = ''] = await addAccounts('new', 3)
   expect(await sendAll({ token: first, from: '2001:db8::1' })).toBe(20)
   expect(await sendAll({ token: second, from: '2001:db8::2' })).toBe(20)
@@ -72,7 +72,7 @@ test('one address sends at most 200 mails from all accounts that it signs up; a 
   expect(await send({ token: third, from: '2001:db8:0:1::1' })).toBe(201)
 })
 
-test('accounts younger than a day leave a share of the mails to the others, from however many addresses', async () => {
+test('accounts younger than a day leave a share of the mails to the others, however many addresses they use', async () => {
   const [old = ''] = await addAccounts('old', 1)
   api.clock.advance(DAY)
   const tokens = await addAccounts('new', 5)
@@ -101,7 +101,7 @@ test('neither an administrator nor, without --signups, any account counts as new
   expect(countOf('link_mail')).toBe(500)
 })
 
-test('a reset link is mailed when other mail is refused, until the last mail, which /readyz reports', async () => {
+test('a reset link is mailed even if other mail is refused, until all mails are used up, which /readyz reports', async () => {
   const tokens = await addAccounts('old', 9)
   api.clock.advance(DAY)
   for (const [n, token] of tokens.entries()) await sendAll({ token, from: `192.0.2.${n}` })
@@ -168,7 +168,7 @@ test('mails of a refused push are not counted', async () => {
   const { url_token } = await api.create({}, { token })
   await api.expire(url_token, { token })
   const json = { push: { notify_emails_to: 'a@example.org,b@example.org,c@example.org' } }
-  // More mails than an account, a recipient or an address may have.
+  // More than the limits of an account, a recipient and an address.
   for (let n = 0; n < 70; n += 1) {
     const refused = await api.fetch(`${PUSHES}/${url_token}/notify_emails`, { json, token })
     expect([n, refused.status]).toEqual([n, 422])

@@ -10,7 +10,7 @@ import { waitUntil } from '../support/waiting.ts'
 const BOB = 'bob@example.org'
 const CLEO = 'cleo@example.org'
 
-/** Decides what the mail server does with the next mail. */
+/** Decides how the mail server treats the next mail. */
 let onMail: (mail: Received) => 'take' | 'die' | Promise<'take' | 'die'> = () => 'take'
 let server: MailServer
 let api: Api
@@ -53,12 +53,12 @@ const kindsOf = async (urlToken: string) => {
   return logs.map(({ kind }) => kind)
 }
 
-test('the version says that links can be sent', async () => {
+test('the version reports that links can be mailed', async () => {
   const version = (await (await api.fetch('/api/v2/version')).json()) as Wire
   expect(version).toHaveProperty('features.pushes.email_auto_dispatch', true)
 })
 
-test('each recipient gets the link in a mail of their own, never the payload, name or note', async () => {
+test('each recipient gets the link in a separate mail, without payload, name or note', async () => {
   const response = await create({ name: 'VPN', note: 'for Bob', notify_emails_to: ` ${BOB}, ${CLEO},` })
   const push = (await response.json()) as { url_token: string; html_url: string }
   expect(response.status).toBe(201)
@@ -76,7 +76,7 @@ test('each recipient gets the link in a mail of their own, never the payload, na
   expect(await kindsOf(push.url_token)).toEqual(['creation', 'creation_email_send'])
 })
 
-test('in the requested language, and English without one', async () => {
+test('a mail is in the requested language; in English if none is given', async () => {
   await create({ notify_emails_to: BOB, notify_emails_to_locale: 'de-AT', passphrase: 'x' })
   const [mail] = await arrived(1)
   expect(mail?.text).toContain('Dieser Link lässt sich 5')
@@ -222,7 +222,7 @@ describe('an account that wants mail about events', () => {
     expect(german?.raw).not.toMatch(new RegExp(`VPN|${url_token}`))
   })
 
-  test('gets a link to what is new when somebody has answered a request', async () => {
+  test('gets a link to the new answers when somebody has answered a request', async () => {
     await wish({ 'request.answered': 'true' })
     const { body } = await api.call('/api/oncebox/requests', { token: owner, json: { request: {} } })
     await api.call(`/api/oncebox/requests/${body.url_token}/answers`, { json: { push: { payload: 'x' } } })
@@ -310,7 +310,7 @@ const HOSTILE = [
   `bob@${'e'.repeat(64)}.org`,
 ]
 
-test.each(HOSTILE)('no mail goes to %j', async (address) => {
+test.each(HOSTILE)('no mail is sent to %j', async (address) => {
   const before = server.connections.length
   const { status } = await create({ notify_emails_to: address })
   expect([status, server.connections.length - before]).toEqual([422, 0])

@@ -56,7 +56,7 @@ test('the page of a new link has the message of the signed-in account', async ()
   expect(await messageOn(url_token, { cookie })).toContain('I am sharing something with you')
 })
 
-/** A push whose recipient was typed under “For whom?”. */
+/** Creates a push whose recipient was typed under “For whom?”. */
 async function createFor(name: string, { cookie, form }: { cookie: string; form: string }) {
   const push = await api.create({}, { token })
   await post(`/pushes/${push.url_token}/edit`, { name, note: '', ends_in: '', views: '', form }, { cookie })
@@ -97,7 +97,7 @@ test('the placeholder for the name is replaced by it', async () => {
   await post('/account/message', { message: ' ', form }, { cookie })
 })
 
-test('the message says that there is a passphrase, without the passphrase itself', async () => {
+test('the message says that there is a passphrase, but does not contain it', async () => {
   const { url_token } = await api.create({ passphrase: 'sesame' })
   expect(await messageOn(url_token)).toEndWith('You need a passphrase, which I will send separately.')
 })
@@ -106,7 +106,7 @@ test.each([
   ['without its link', 'Hello', 'needs {link}'],
   ['that is too long', `{link}${'日'.repeat(1995)}`, 'Too long: at most 2,000'],
   ['with invisible characters', '{link}\u0007', 'invisible characters'],
-])('a template %s is refused, and what was typed stays', async (_, message, problem) => {
+])('a template %s is refused, and the typed text stays', async (_, message, problem) => {
   const { cookie, form } = await signIn('ann@example.org')
   const answer = await post('/account/message', { message, form }, { cookie })
   expect(answer.status).toBe(422)

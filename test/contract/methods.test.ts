@@ -89,7 +89,7 @@ describe('methods', () => {
     methods.filter((method) => !known.includes(method)).map((method) => ({ method, path, known })),
   )
 
-  test.each(wrong)('$method $path is 405 and leaves nothing behind', async ({ method, path, known }) => {
+  test.each(wrong)('$method $path answers 405 and leaves nothing behind', async ({ method, path, known }) => {
     const before = api.entries()
     const { status, headers } = await api.call(path.replace('{push}', urlToken), { method })
     expect(status).toBe(405)

@@ -1,4 +1,4 @@
-// Multipart bodies written by hand, so that every header of a part is as a client would send it.
+// Multipart bodies built by hand, so that every header of a part is exactly as a client would send it.
 
 export type Part = {
   name: string

@@ -103,7 +103,7 @@ describe('the list', () => {
       expect(text).toContain(`<span class="visually-hidden">Opened 0 of ${n} times</span>`)
   })
 
-  test('rows are grouped by the day of their creation, unless sorted by something else', async () => {
+  test('rows are grouped by the day of their creation, unless sorted otherwise', async () => {
     const owner = await newOwner()
     await owner.create({ name: 'first', expire_after_days: 90 })
     api.clock.advance(2 * DAY)
@@ -137,7 +137,7 @@ describe('the list', () => {
     expect(await isNew()).toEqual(['one'])
   })
 
-  test('each push stands under one tab: what ended is new until its owner has looked at it', async () => {
+  test('each push is under one tab; an ended one is new until its owner has looked at it', async () => {
     const owner = await newOwner()
     const { url_token } = await owner.create({ name: 'VPN', expire_after_views: 1 })
     await owner.create({ name: 'waiting' })
@@ -168,7 +168,7 @@ describe('the list', () => {
     expect((await list(owner, '?show=expired')).names).toEqual(['revoked', 'VPN'])
   })
 
-  test('every page shows in the menu how many were opened since the owner looked, up to nine', async () => {
+  test('every page shows in the menu how many were opened since the owner last looked, up to nine', async () => {
     const owner = await newOwner()
     const unseenOn = async (path: string) => {
       const counts = [...(await owner.get(path)).text.matchAll(/last looked: <\/span><bdi>([^<]+)</g)]
@@ -180,7 +180,8 @@ describe('the list', () => {
     expect(await unseenOn('/')).toEqual([])
     await api.retrieve(used ?? '')
     await api.retrieve(live ?? '')
-    // In the line of wide windows, and on phones at the menu button and in the menu.
+    // The number is shown three times: in the line of wide windows, and on phones at the menu button and in
+    // the menu.
     for (const path of ['/', '/pushes', '/account', `/pushes/${pushes[2]?.url_token}`])
       expect({ path, unseen: await unseenOn(path) }).toEqual({ path, unseen: ['2', '2', '2'] })
     expect(await unseenOn(`/pushes/${used}`)).toEqual(['1', '1', '1'])
@@ -289,7 +290,7 @@ describe('filters, order and search', () => {
     expect(text).not.toContain('aria-current="page">Active')
   })
 
-  test('a search finds a new name at once, and no longer the old one', async () => {
+  test('a search finds a new name at once, and the old one no longer', async () => {
     const { url_token } = await owner.create({ name: 'before the edit' })
     expect((await list(owner, '?q=edit')).names).toEqual(['before the edit'])
     const edited = await owner.post(`/pushes/${url_token}/edit`, { name: 'afterwards', note: '' })
@@ -372,14 +373,14 @@ describe('bulk actions', () => {
     expect((await api.audit(b, owner.token)).map(({ kind }) => kind)).toEqual(['creation', 'expire'])
   })
 
-  test('the menu of a row expires its own push, whatever is ticked', async () => {
+  test('the menu of a row expires only that push, whatever is selected', async () => {
     const owner = await newOwner()
     const [a, b] = [await owner.create(), await owner.create()]
     await send(owner, [a.url_token], { only: b.url_token, sure: 'yes' })
     expect((await api.list('active', owner.token)).map(({ url_token }) => url_token)).toEqual([a.url_token])
   })
 
-  test('with nothing ticked the form says so, and changes nothing', async () => {
+  test('with nothing selected the form says so, and changes nothing', async () => {
     const owner = await newOwner()
     await owner.create()
     const answer = await send(owner, [], { do: 'expire' })

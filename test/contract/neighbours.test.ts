@@ -16,8 +16,8 @@ const median = (times: number[]) =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN
 
 /**
- * Returns the median microseconds of each request. Requests alternate, so that a slow moment affects all of
- * them.
+ * Returns the median time of each request in microseconds. Alternates between them, so that a slow moment
+ * affects all of them.
  */
 async function time(asks: Record<string, () => Promise<unknown>>): Promise<Record<string, number>> {
   const times = new Map(Object.keys(asks).map((name) => [name, [] as number[]]))
@@ -42,7 +42,7 @@ test('the page of an expired link takes as long as that of an unknown link', asy
   expect(Math.max(expired, unknown) / Math.min(expired, unknown)).toBeLessThan(2)
 })
 
-test('a wrong token takes equally long to refuse whether or not its prefix is right', async () => {
+test('a wrong token is refused equally fast whether or not its prefix is right', async () => {
   const token = await api.addAccount('ann@example.org')
   const ask = (given: string) => async () =>
     (await api.fetch(`${PUSHES}/active`, { token: given, from: '127.0.0.1' })).text()

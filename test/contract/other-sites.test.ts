@@ -218,7 +218,7 @@ describe('with --cors-origins', () => {
   afterAll(() => api.close())
 
   let client = 0
-  /** Each request has its own address, so that no rate limit adds them up. */
+  /** Each request comes from another address, so that no rate limit adds them up. */
   const ask = (path: string, init: Init = {}) => {
     client += 1
     return api.fetch(path, { from: `198.51.100.${client}`, ...init })

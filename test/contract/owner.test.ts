@@ -1,4 +1,4 @@
-// What an owner sees and may do: the audit log, the lists, and expiring a push.
+// What an owner can see and do: the audit log, the lists, and expiring a push.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Api, PUSHES, startApi } from '../support/api.ts'
@@ -76,7 +76,7 @@ test.each(['', '1', '200'])('page %p is accepted', async (page) => {
   expect((await api.call(`${PUSHES}/active?page=${page}`, { token: ann })).status).toBe(200)
 })
 
-test('a list holds only the account’s own pushes, newest first, fifty a page, with name and note', async () => {
+test('a list holds only the account’s own pushes, newest first, fifty per page, with name and note', async () => {
   const made: string[] = []
   for (let i = 0; i < 52; i += 1) {
     made.unshift((await api.create({ name: `n${i}`, note: 'ö' }, { token: ann })).url_token)
@@ -217,7 +217,7 @@ test('a list continues after any push of its owner, even beyond the last page', 
   expect(await tokensOf('before=')).toEqual(made)
 })
 
-test('a list does not continue after a push of another owner or an unknown one', async () => {
+test('a list does not continue after a push of another owner or an unknown push', async () => {
   const other = await api.create({}, { token: bob })
   for (const before of [other.url_token, '0'.repeat(26), 'x', '../etc']) {
     const response = await api.fetch(`${PUSHES}/active?before=${encodeURIComponent(before)}`, { token: ann })

@@ -48,7 +48,7 @@ test('an unknown page shows a signed-in person their navigation', async () => {
   expect((await people.get('/nowhere')).text).toContain('href="/sign-in"')
 })
 
-test('an owner whose session has ended is warned that retrieving will count as a view', async () => {
+test('an owner whose session has ended is warned that opening will count as a view', async () => {
   const bob = await people.signIn('bob@example.org')
   const { url_token } = await api.create({ expire_after_views: 1 }, { token })
   const { text } = await bob.get(`/p/${url_token}/r`)
@@ -109,7 +109,7 @@ test('a list form cannot expire a push of another owner', async () => {
   expect((await api.retrieve(url_token)).body.expired).toBe(false)
 })
 
-test('a role change by command takes effect at once, and a demoted administrator’s invitations are revoked', async () => {
+test('a role change by command takes effect at once, and the invitations of a demoted administrator are revoked', async () => {
   await api.addAccount('ann@example.org', { isAdmin: true })
   const bob = await people.signIn('bob@example.org')
   expect((await bob.get('/admin')).status).toBe(403)

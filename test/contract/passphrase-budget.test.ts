@@ -1,4 +1,5 @@
-// The total of wrong passphrases: the last one expires a push that viewers may delete, and locks any other.
+// The total of wrong passphrases: the last allowed one expires a push that viewers may delete, and locks any
+// other.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -39,7 +40,7 @@ function countRows(table: string): number {
   }
 }
 
-describe('the last wrong passphrase of a push that viewers may delete', () => {
+describe('the last allowed wrong passphrase of a push that viewers may delete', () => {
   test('answers 401 and says so; the push is expired, and the audit entry carries the visitor’s address', async () => {
     const push = await create()
     await tryWith('wrong', push)
@@ -60,7 +61,7 @@ describe('the last wrong passphrase of a push that viewers may delete', () => {
     ])
   })
 
-  test('is counted exactly when many are sent at once', async () => {
+  test('is exact even if many wrong ones are sent at once', async () => {
     const push = await create()
     const tries = await Promise.all(Array.from({ length: 9 }, () => tryWith('wrong', push)))
     expect(tries.filter(({ status }) => status === 401)).toHaveLength(3)
@@ -70,7 +71,7 @@ describe('the last wrong passphrase of a push that viewers may delete', () => {
     expect(log.filter((entry) => entry.startsWith('expire'))).toHaveLength(1)
   })
 
-  test('is counted across minutes, restarts and right passphrases', async () => {
+  test('adds up across minutes, restarts and right passphrases', async () => {
     const push = await create()
     await tryWith('wrong', push)
     expect((await tryWith('sesame', push)).status).toBe(200)
@@ -125,7 +126,7 @@ describe.each([{ deletable_by_viewer: false }, { kind: 'url', payload: 'https://
       expect((await tryWith('sesame', push)).status).toBe(429)
     })
 
-    test('is locked exactly at the last one when many are sent at once', async () => {
+    test('is locked exactly at the last one, even if many are sent at once', async () => {
       const push = await create(kind)
       const tries = await Promise.all(Array.from({ length: 9 }, () => tryWith('wrong', push)))
       const statuses = tries.map(({ status }) => status).sort()

@@ -28,7 +28,7 @@ async function tryWrong(times: number, of: PushBody = push): Promise<void> {
 }
 
 describe('a passphrase', () => {
-  test('that is missing answers 401, is audited, and counts no view', async () => {
+  test('that is missing is answered with 401 and audited, and counts no view', async () => {
     const { status, body } = await api.retrieve(push.url_token)
     const { message, error } = body as unknown as Wire
     expect([status, body as unknown]).toEqual([401, { error, message, status: 'unauthorized' }])
@@ -37,7 +37,7 @@ describe('a passphrase', () => {
     expect((await tryWith('sesame')).body.views_remaining).toBe(4)
   })
 
-  test('that is wrong answers 401, is audited, and counts no view', async () => {
+  test('that is wrong is answered with 401 and audited, and counts no view', async () => {
     const { status, body } = await tryWith('wrong')
     expect([status, Object.keys(body).sort()]).toEqual([401, ['error', 'message', 'status']])
     expect(await kinds()).toEqual(['creation', 'failed_passphrase'])
@@ -51,7 +51,7 @@ describe('a passphrase', () => {
     expect(await kinds()).toEqual(['creation', 'failed_passphrase', 'view'])
   })
 
-  test('that was never set is not required, and ignored if sent', async () => {
+  test('is not required if none was set, and ignored if sent', async () => {
     const { url_token } = await api.create()
     expect((await api.retrieve(`${url_token}?passphrase=whatever`)).body.payload).toBe('correct horse')
   })
@@ -105,7 +105,7 @@ describe('a passphrase', () => {
     },
   )
 
-  test('that is not percent-encoded UTF-8 in the header is refused as malformed, and counts no try', async () => {
+  test('that is not percent-encoded UTF-8 in the header is refused as malformed, and not counted as a try', async () => {
     for (const value of ['%', '%zz', '%ff', '100%']) {
       const headers = { 'x-push-passphrase': value }
       expect((await api.retrieve(push.url_token, { headers })).status).toBe(400)
@@ -167,7 +167,7 @@ describe('after the fifth wrong passphrase within a minute', () => {
     expect((await tryWith('sesame')).status).toBe(429)
   })
 
-  test('missing passphrases do not count among the five', async () => {
+  test('missing passphrases are not among the five', async () => {
     for (let asked = 0; asked < 8; asked += 1) await api.retrieve(push.url_token)
     await tryWrong(4)
     expect((await tryWith('sesame')).status).toBe(200)

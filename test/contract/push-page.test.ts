@@ -173,7 +173,7 @@ describe('the edit form', () => {
     for (const [id] of links) expect(elementsIn(text, `#${id}`)).toHaveLength(1)
   })
 
-  test('reports invalid limits without a link once the push has expired, because those fields are gone', async () => {
+  test('reports invalid limits without a link to their fields once the push has expired, because those fields are gone', async () => {
     const push = await create({ expire_after_views: 1 })
     await api.retrieve(push.url_token)
     const { text } = await edit(push, { views: '2', name: 'x'.repeat(256) })

@@ -35,7 +35,7 @@ const TIMES = 2
 const TOLD = { event_counts: 1, events: 1, outbox: 2 * MOST_WEBHOOKS }
 /** The limit is the number of views of the push. */
 const VIEW = { audit_entries: 1, ...TOLD }
-/** One request per push. */
+/** The limit is one request per push. */
 const END = { audit_entries: 1, ...TOLD }
 /** The limit is the number of live shares of an address (`live_shares`) or of an owner. */
 const PUSH = {
@@ -63,7 +63,7 @@ const ENDS: Record<string, Rows> = {
 /** The limit is the number of sessions of an account. */
 const SIGN_INS: Record<string, Rows> = { 'POST /sign-in': { sessions: 1 } }
 
-/** Rows that one request may leave below the floor. All other requests leave none. */
+/** How many rows one request may leave below the floor of free space. All other requests leave none. */
 const BELOW_THE_FLOOR: Record<Role, Record<string, Rows>> = {
   stranger: {},
   recipient: { ...VIEWS, ...ENDS },
@@ -71,7 +71,7 @@ const BELOW_THE_FLOOR: Record<Role, Record<string, Rows>> = {
   owner: { ...VIEWS, ...ENDS, ...SIGN_INS },
 }
 
-/** Rows that one request may leave while there is free space. */
+/** How many rows one request may leave while there is free space. */
 const WITH_ROOM: Record<string, Rows> = {
   ...ENDS,
   'POST /api/v2/pushes': PUSH,
@@ -83,7 +83,7 @@ const WITH_ROOM: Record<string, Rows> = {
   'POST /q/:url_token': { ...PUSH, ...KEYED, ...TOLD },
   'PATCH /api/v2/pushes/:url_token': { audit_entries: 1 },
   'POST /pushes/:url_token/edit': { audit_entries: 1 },
-  // The limit is the number of messages of an account in an hour, counted in one row.
+  // The limit is the number of an account's messages in an hour, which is counted in one row.
   'POST /api/v2/pushes/:url_token/notify_emails': { audit_entries: 1, outbox: 1, spent_points: 2 },
   'POST /account/mail/test': { spent_points: 2 },
   'POST /api/oncebox/requests': { requests: 1 },
@@ -158,7 +158,7 @@ describe('database growth', () => {
       const prepared = await prepareEveryRequest(first)
       await first.stop()
       const api = await start({ flags: { ...FLAGS, 'min-free-space': '1TiB' }, dataDir })
-      // Made by the first request of the process.
+      // Count after the first request of the process, which adds rows.
       const rows = countRows(api)
       await createPeople(api).post('/sign-in', { email: 'x@example.org', password: 'wrong' })
       expect(countRows(api)).toEqual(rows)

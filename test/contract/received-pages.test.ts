@@ -94,7 +94,7 @@ describe('what was received', () => {
     expect(namesIn((await owner.get('/pushes?state=waiting')).text)).toEqual(['my own'])
   })
 
-  test('carries the name of its request, else the first line of what was asked', async () => {
+  test('has the name of its request, else the first line of the request’s message', async () => {
     const { owner, page, request } = await receive({ message: 'The password of the router\nin Graz' })
     const { text } = await owner.get(page)
     expect(textsIn(text, 'h1')).toEqual(['The password of the router'])
@@ -147,7 +147,7 @@ describe('what was received', () => {
     expect((await owner.post(`/pushes/${own.url_token}/read`, {})).status).toBe(404)
   })
 
-  test('once deleted has no content any more, and is not new', async () => {
+  test('has no content any more after its deletion, and is not new', async () => {
     const { owner, page } = await receive()
     await owner.post(`${page}/expire`, {})
     expect((await owner.post(`${page}/read`, {})).headers.get('location')).toBe(page)
@@ -230,7 +230,7 @@ describe('the page of a request', () => {
     expect(textsIn(refused.text, '.notice li')).toHaveLength(2)
   })
 
-  test('tells the sender who asks only if the owner wants it', async () => {
+  test('names its owner to the sender only if the owner wants that', async () => {
     for (const [fields, isNamed] of [
       [{}, false],
       [{ shows_sender: 'true' }, true],
@@ -256,7 +256,7 @@ describe('a greeting', () => {
   const messageOf = async (owner: Owner, urlToken: string) =>
     textsIn((await owner.get(`/p/${urlToken}/preview`)).text, '#message')[0] ?? ''
 
-  test('is made only of a name that was typed under “For whom?”', async () => {
+  test('uses only a name that was typed under “For whom?”', async () => {
     const owner = await newOwner()
     const { url_token } = await api.create({ name: 'With passphrase' }, { token: owner.token })
     expect(await messageOf(owner, url_token)).toStartWith('I am sharing')
@@ -278,7 +278,7 @@ describe('a greeting', () => {
   })
 })
 
-test('what a folder of 3.0.0 had received counts as read, and its names greet nobody', async () => {
+test('answers from a folder of 3.0.0 count as read, and messages do not greet with its names', async () => {
   const earlier = await unpackEarlier('3.0.0')
   const old = await startApi({
     dataDir: earlier.dataDir,

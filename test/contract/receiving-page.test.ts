@@ -35,7 +35,7 @@ async function open({ path }: Made, fields: Record<string, string> = {}) {
 }
 
 describe('the page of an unopened link', () => {
-  test('says what it is, on which host it is kept and that it asks for no password, and sets no cookie', async () => {
+  test('says what it is and on which host it is stored, asks for no password, and sets no cookie', async () => {
     const { text, headers } = await people.get((await make()).path)
     expect(factsOf(text).headings).toEqual(['Somebody sent you a secret'])
     expect(textsIn(text, 'main').join()).toContain('It is kept at localhost')

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Api, startApi } from '../support/api.ts'
 
 const RECORDED = join(import.meta.dir, '../fixtures/openapi.json')
-/** Everything is on, so that the document has all operations. */
+/** All features are on, so that the document has all operations. */
 const FLAGS = {
   ...{
     'smtp-url': 'smtps://127.0.0.1:1',

@@ -337,7 +337,7 @@ describe('the headers in the reference', () => {
   })
 })
 
-test('an instance without files says that it takes none', async () => {
+test('an instance without files says that it accepts none', async () => {
   const without = await startApi({ flags: { files: 'false' } })
   try {
     const { body } = await without.call<Reference>('/api/v2/openapi.json')

@@ -161,7 +161,7 @@ describe('the page of a request', () => {
     return { text, action: actionOf(text) }
   }
 
-  test('shows only what is asked for, and works without scripts', async () => {
+  test('shows only the requested fields, and works without scripts', async () => {
     const { path } = await tokenOf({
       name: 'For me alone',
       message: 'The <b>password</b>\nof the router',
@@ -196,7 +196,7 @@ describe('the page of a request', () => {
     expect((await api.retrieve(push.url_token)).body.payload).toBe('one\ntwo')
   })
 
-  test('another answer is offered while the request takes one', async () => {
+  test('another answer is offered while the request accepts one', async () => {
     const { path } = await tokenOf({ max_answers: '2' })
     const sent = () => people.get(`${path}?done=sent`).then(({ text }) => text.includes('Send another'))
     await send((await open(path)).action, { payload: 'x' })
@@ -213,7 +213,7 @@ describe('the page of a request', () => {
     expect(await list()).toHaveLength(1)
   })
 
-  test('a refused form keeps what was typed, and its key', async () => {
+  test('a refused form keeps what was typed, and its idempotency key', async () => {
     const { path, list } = await tokenOf({ passphrase: 'sesame' })
     const { action } = await open(path)
     const wrong = await send(action, { passphrase: 'open', payload: 'typed <once>' })
@@ -284,7 +284,7 @@ describe('the page of a request', () => {
     }
   })
 
-  test('tells a program as JSON what it shows, and nothing more', async () => {
+  test('answers a program in JSON with the facts that it shows, and nothing more', async () => {
     const recipient = await newKey()
     const { path, owner, urlToken } = await tokenOf({
       ...{ name: 'For me alone', message: 'The password', accept: 'files', recipient, passphrase: 'sesame' },
@@ -321,7 +321,7 @@ describe('the page of a request', () => {
     expect(text).not.toContain('href="/sign-in"')
   })
 
-  test('another site cannot send an answer in the name of a visitor', async () => {
+  test('another site cannot make a visitor’s browser send an answer', async () => {
     const { path, list } = await tokenOf()
     const { action } = await open(path)
     const body = new FormData()

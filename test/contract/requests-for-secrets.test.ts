@@ -144,7 +144,7 @@ describe('asking', () => {
 })
 
 describe('answering', () => {
-  test('creates a push of the account, and tells the sender nothing about it', async () => {
+  test('creates a push of the account, and reveals nothing about it to the sender', async () => {
     const urlToken = await made({ name: 'Router' })
     const { status, text } = await answer(urlToken, { payload: 'corréct horse\n' })
     expect({ status, text }).toEqual({ status: 201, text: '{"received":true}' })
@@ -174,7 +174,7 @@ describe('answering', () => {
     expect(await received(urlToken)).toHaveLength(2)
   })
 
-  test('twenty concurrent answers to a request for one create one push', async () => {
+  test('twenty concurrent answers to a request for one answer create one push', async () => {
     const urlToken = await made()
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => answer(urlToken, { payload: `n${n}` })),
@@ -218,7 +218,7 @@ describe('answering', () => {
     expect((await answer(urlToken, { payload: 'x', name: '', note: null })).status).toBe(201)
   })
 
-  test('accepts only what the request asks for', async () => {
+  test('accepts only the content that the request asks for', async () => {
     const files = [{ filename: 'a.txt', data: btoa('abc') }]
     const text = await made({ accept: ['text'] })
     expect((await answer(text, { payload: 'x', files })).body).toMatchObject({ files: ['are not asked for'] })
@@ -321,7 +321,7 @@ describe('a passphrase', () => {
     expect((await answer(urlToken, right)).status).toBe(201)
   })
 
-  test('is checked one try at a time, however many are sent at once', async () => {
+  test('is checked one try at a time, even if many are sent at once', async () => {
     const urlToken = await made({ passphrase: 'open sesame' })
     const tries = Array.from({ length: 30 }, (_, n) => answer(urlToken, { payload: 'x', passphrase: `${n}` }))
     const statuses = (await Promise.all(tries)).map(({ status }) => status)

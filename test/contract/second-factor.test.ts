@@ -57,7 +57,7 @@ test('a password alone opens no session', async () => {
   expect([answer.status, answer.headers.get('set-cookie')]).toEqual([200, null])
 })
 
-test('a code of the app works once; a recovery code works once, and leaves the others', async () => {
+test('a code of the app works once; a recovery code works once, and leaves the others valid', async () => {
   expect(recovery).toHaveLength(10)
   const code = appCode()
   expect([await signIn(code), await signIn(code)]).toEqual([303, 422])
@@ -78,7 +78,7 @@ test('if the secret cannot be decrypted, recovery codes work and codes of the ap
   ).toHaveLength(1)
 })
 
-test('once the factor is off, no code is accepted, not even one left over in the database', async () => {
+test('once the factor is off, no code is accepted, not even one left in the database', async () => {
   const hashes = 'CREATE TABLE kept AS SELECT account_id, hash FROM recovery_codes'
   alterDatabase(api.dataDir, hashes)
   // The password was sent while the factor was on; the code arrives after it was turned off.

@@ -1,5 +1,5 @@
-// Showing recipients who shares a link: only if the server allows it, the account asked for it, and the
-// account still exists.
+// Shows recipients who shares a link: only if the server allows it, the account asked for it, and the account
+// still exists.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { OpenedStore } from '../../src/store/opening/opened-store.ts'
@@ -62,7 +62,7 @@ const TOLD = { 'push[shows_sender]': 'true' }
 const mainOf = (text: string) => textsIn(text, 'main')[0]
 
 describe('the page of a secret link', () => {
-  test('shows the sender who asked for it, and chat previews do not', async () => {
+  test('shows the sender if the sender asked for it; chat previews do not', async () => {
     const { text } = await people.get(await share(ben, TOLD))
     expect(text).toContain(SHARED)
     expect(text).not.toContain('Somebody sent you')
@@ -86,7 +86,7 @@ describe('the page of a secret link', () => {
     expect((await people.get(`${path}/preview`)).text).not.toContain('ben@')
   })
 
-  test('shows no sender who did not ask for it, and looks up no account', async () => {
+  test('shows no sender if the sender did not ask for it, and looks up no account', async () => {
     const { text } = await people.get(await share(ben))
     expect(text).toContain('Somebody sent you a secret')
     expect(lookups).toBe(0)
@@ -150,7 +150,7 @@ describe('the create form', () => {
   })
 })
 
-test('a server that does not allow it shows no sender, and does not offer it', async () => {
+test('if the server does not allow it, shows no sender and does not offer it', async () => {
   const flags = { 'show-sender': 'true' }
   const strict = await startInstance({ flags })
   await strict.addAccount('ben@example.org')

@@ -189,13 +189,13 @@ const VALUES: unknown[] = [
 ]
 
 /**
- * Refusals that no schema states: the hosts that the operator allows, which are confidential, the remaining
- * lifetime of an edited push, and end-to-end answers to a request without a recipient.
+ * Refusals that no schema describes: the hosts that the operator allows, which are confidential; the
+ * remaining lifetime of an edited push; and end-to-end answers to a request without a recipient.
  */
 const UNSAID =
   /^must be at a host that|^would let the push live longer|^must be between 1 and 1$|^is not asked for$/
 
-/** Members that depend on each other are tried beside each base, the others beside the first. */
+/** Try members that depend on each other with each base body, and all others with the first one. */
 const TOGETHER = new Set(['kind', 'payload', 'files'])
 
 type Body = {
@@ -246,7 +246,7 @@ const BODIES: Body[] = [
 ]
 
 describe.each(BODIES)('what fits $schema', ({ schema, wrapper, path, base, method }) => {
-  test('is not refused, whichever member has whichever value', async () => {
+  test('is not refused, whichever value a member has', async () => {
     const fits = validatorOf(schema)
     const names = Object.keys((schemas[schema] as { properties: object }).properties)
     const refused: string[] = []

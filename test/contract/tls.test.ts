@@ -19,7 +19,7 @@ function inTheClear(path: string, init: RequestInit = {}, host = 'oncebox.local:
   return box.fetchPlain(new Request(`http://${host}${path}`, { ...init, headers }))
 }
 
-test('links say https, and no HSTS is sent, because a new authority would lock all browsers out', async () => {
+test('links use https, and no HSTS is sent, because a new authority would lock all browsers out', async () => {
   const created = await over('/api/v2/pushes', { json: { push: { payload: 'x' } } })
   const { html_url } = (await created.json()) as { html_url: string }
   expect(html_url).toStartWith(`https://${HOST}/p/`)

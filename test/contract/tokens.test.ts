@@ -153,7 +153,7 @@ describe('creating', () => {
   })
 
   test.each(['Basic YTpi', 'Negotiate YII=', 'Digest username="ann"', 'Basic !!!', 'Basic'])(
-    'with %s, which holds no API token, makes an anonymous push',
+    'with %s, which holds no API token, creates an anonymous push',
     async (authorization) => {
       expect(await create(authorization)).toEqual({ status: 201, isOwned: false, entries: 1 })
     },
@@ -203,7 +203,7 @@ describe('an invalid token is 401 before anything is read or counted', () => {
     expect((await api.retrieve(`${url_token}?passphrase=sesame`)).status).toBe(200)
   })
 
-  test('but the version is public', async () => {
+  test('but not for the version, which is public', async () => {
     for (const init of invalid) expect((await api.call('/api/v2/version', init)).status).toBe(200)
   })
 })
@@ -224,7 +224,7 @@ describe('an account', () => {
     expect(await statuses()).toEqual([200, 200, 201])
   })
 
-  test('may have several tokens, revoked one by one', async () => {
+  test('may have several tokens, which are revoked one by one', async () => {
     const email = 'owner@example.org'
     const { apiToken, name } = await api.apiTokens().createApiToken({ email, name: 'laptop' })
     expect((await api.audit(push.url_token, apiToken)).length).toBeGreaterThan(0)

@@ -3,7 +3,7 @@ import { type Api, startApi, type Wire } from '../support/api.ts'
 
 let api: Api
 
-/** Defaults that differ, so that a missing value is neither true nor false everywhere. */
+/** Defaults that differ from each other, so that a missing value cannot be true or false everywhere. */
 const flags = { 'retrieval-step-default': 'true', 'deletable-by-viewer-default': 'false' }
 
 beforeAll(async () => {

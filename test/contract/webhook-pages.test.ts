@@ -68,7 +68,7 @@ test('a refused form keeps what was typed, and shows the problems', async () => 
   expect(html).toContain('sends messages only to hosts that its administrator lists')
 })
 
-test('administrators have webhooks for the whole server, hidden from others, whose events carry no name', async () => {
+test('administrators have webhooks for the whole server, hidden from others, whose events contain no name', async () => {
   expect((await ann?.get('/admin/webhooks'))?.status).toBe(403)
   expect((await ann?.post('/admin/webhooks', { url: receiver.url() }))?.status).toBe(403)
   const made = await textOf(
@@ -117,7 +117,7 @@ test('without --webhook-hosts there is no tab, and the page names the flag', asy
   }
 })
 
-test('the table keeps the events of each webhook, and leaves those of other accounts alone', async () => {
+test('the table changes the events of each webhook, and leaves those of other accounts unchanged', async () => {
   const events = { 'push.opened': 'true', 'push.locked': 'true' }
   await ann?.post('/account/webhooks', { url: receiver.url(), format: 'ntfy', ...events })
   await root?.post('/account/webhooks', { url: receiver.url(), format: 'ntfy', ...events })

@@ -110,7 +110,7 @@ describe('the server refuses', () => {
     expect(Object.keys(body).toSorted()).toEqual(['error', 'format', 'url', 'with_name'])
   })
 
-  test('one webhook above the limit, with a problem of url', async () => {
+  test('one webhook above the limit, with the problem at `url`', async () => {
     const cleo = await api.addAccount('cleo@example.org')
     for (let n = 0; n < MOST_WEBHOOKS; n += 1) await added({}, cleo)
     const { status, body } = await add({ url: receiver.url() }, cleo)

@@ -104,7 +104,7 @@ test('removing an account removes its tokens and pushes at once', async () => {
   expect((await run(['user', 'list'])).stdout).not.toContain(email)
 })
 
-test('removing without --yes asks, and an empty answer means no', async () => {
+test('removing without --yes asks first, and an empty answer means no', async () => {
   await addAccount('fay@example.org')
   expect((await run(['user', 'remove', 'fay@example.org'], '')).code).toBe(1)
   expect((await run(['user', 'list'])).stdout).toContain('fay@example.org')

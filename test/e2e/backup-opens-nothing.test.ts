@@ -39,7 +39,7 @@ async function createLinks(server: Started): Promise<Link[]> {
 const instanceKeyIn = (dataDir: string) =>
   parseKeyFile(readFileSync(join(dataDir, 'instance.key'), 'utf8')).sealing
 
-test('neither the bytes of a backup nor those of a restored folder open a push', async () => {
+test('neither the bytes of a backup nor those of a restored folder can open a push', async () => {
   const server = await stage.start()
   const links = await createLinks(server)
   const [file, target] = [join(stage.folder(), 'backup.tar'), join(stage.folder(), 'new')]

@@ -1,5 +1,5 @@
-// A server with --backup-dir as a process: its backups can be restored, and whatever happens to their disk or
-// process, the server keeps running, stops in time, and leaves nothing behind.
+// A server process with --backup-dir: its backups can be restored, and whatever happens to their disk or
+// process, the server keeps running, stops before the timeout, and leaves nothing behind.
 
 import { afterEach, describe, expect, test } from 'bun:test'
 import {
@@ -63,7 +63,7 @@ function parentOf(pid: number): number | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const [state, parent] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    // A process that has ended may be a zombie until its parent waits for it.
+    // Ignore a zombie: the process has ended, and its parent has not waited for it yet.
     return state === 'Z' ? null : Number(parent)
   } catch {
     return null
@@ -71,7 +71,7 @@ function parentOf(pid: number): number | null {
 }
 
 /**
- * Stops (SIGSTOP) the server's child process while it makes a backup, as a hanging disk would. Returns its
+ * Stops (SIGSTOP) the server's child process while it makes a backup, to imitate a hanging disk. Returns its
  * id.
  */
 async function freezeWriter(folder: string, server: Started): Promise<number> {
@@ -81,7 +81,7 @@ async function freezeWriter(folder: string, server: Started): Promise<number> {
     await Bun.sleep(50)
     const isWriting = partsIn(folder).length > 0 && niceOf(Number(pid)) === Math.max(5, niceOf(server.pid))
     if (isWriting) return Number(pid)
-    // This one may be almost complete: let it end, or no other would begin.
+    // This backup may be almost complete: let it end, because no other begins before.
     sendSignal(Number(pid), 'SIGCONT')
   }
   throw new Error('no backup was caught while it was written')
@@ -109,7 +109,7 @@ async function expectToWork(server: Started): Promise<void> {
 }
 
 describe('backups', () => {
-  test('are made on schedule, can be restored, and the oldest are removed', async () => {
+  test('are made on schedule and can be restored, and the oldest are removed', async () => {
     const folder = join(stage.folder(), 'made')
     const server = await start({ folder, keep: '2' })
     expect((await server.create({ payload: 'x' })).status).toBe(201)
@@ -117,7 +117,7 @@ describe('backups', () => {
     await until(() => !wholeIn(folder).includes(first))
     expect(await backupPart(server)).toBe('ok')
     expect(await server.end()).toBe(0)
-    // One more if the stop came between making the newest and removing the oldest.
+    // There is one more if the server stopped after making the newest and before removing the oldest.
     expect(wholeIn(folder).length).toBeWithin(2, 4)
     expect(partsIn(folder)).toEqual([])
     const { code, stdout, stderr } = await runBinary([
@@ -156,7 +156,7 @@ describe('backups', () => {
     await Promise.all(servers.map((server) => server.end()))
     const names = readdirSync(folder)
     for (const name of foreign) expect(names).toContain(name)
-    // Two for each server, and one more if the stop came before the removal of the oldest.
+    // Two for each server, and one more if it stopped before removing the oldest.
     expect(wholeIn(folder).length - 2).toBeWithin(4, 7)
     expect(partsIn(folder)).toEqual([])
   }, 600_000)
@@ -194,7 +194,7 @@ describe.if(isLinux)('the process that makes them', () => {
     await expectToWork(again)
   }, 600_000)
 
-  test('may hang: the server keeps working and stops in time, and the next backup cleans up', async () => {
+  test('may hang: the server keeps working and stops before the timeout, and the next backup cleans up', async () => {
     const folder = stage.folder()
     const server = await start({ folder })
     const writer = await freezeWriter(folder, server)
@@ -207,7 +207,7 @@ describe.if(isLinux)('the process that makes them', () => {
     expect(await again.end()).toBe(0)
   }, 600_000)
 
-  test('leaves nothing when the server is stopped in the middle of a backup', async () => {
+  test('leaves nothing if the server is stopped in the middle of a backup', async () => {
     const folder = stage.folder()
     for (let round = 0; round < 5; round += 1) {
       const server = await start({ folder })
@@ -253,7 +253,7 @@ describe('a folder', () => {
     await expectToWork(server)
     renameSync(`${folder}-gone`, folder)
     await until(async () => (await backupPart(server)) === 'ok')
-    // One more if the folder vanished while a backup was written.
+    // There is one more if the folder vanished while a backup was written.
     expect(server.stderr().match(/could not make a backup/g)?.length).toBeWithin(1, 3)
   }, 600_000)
 
@@ -265,7 +265,7 @@ describe('a folder', () => {
       const server = await start({ folder: disk.path })
       // The second backup shows that the first was recorded.
       await until(() => wholeIn(disk.path)[1])
-      // Not while a backup is being written.
+      // The disk is busy while a backup is being written: retry.
       await until(() => Bun.spawnSync(['umount', disk.path]).success)
       const told = await until(
         async () => /is now on the disk of the data/.exec(await backupPart(server))?.input,
@@ -308,7 +308,7 @@ describe('a folder', () => {
       const server = await start({ folder: disk.path })
       // The second backup shows that the first was recorded.
       await until(() => wholeIn(disk.path)[1])
-      // Not while a backup is being written.
+      // The disk is busy while a backup is being written: retry.
       await until(() => Bun.spawnSync(['mount', '-o', 'remount,ro', disk.path]).success)
       expect(await until(async () => /No backup was made/.exec(await backupPart(server))?.input)).toContain(
         'for writing',

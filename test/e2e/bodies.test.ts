@@ -1,5 +1,5 @@
-// Bodies that would take more than their share, on every path, including paths that are rewritten before
-// routing.
+// Bodies that would use more than their share of memory, on every path, including paths that are rewritten
+// before routing.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
@@ -102,7 +102,7 @@ test('a form with many fields is accepted', async () => {
   expect(answer.status).toBe(201)
 })
 
-test('a refusal of a form does not wait for the rest of it', async () => {
+test('the refusal of a form does not wait for the rest of its body', async () => {
   const file = '--x\r\nContent-Disposition: form-data; name="push[files][]"; filename="a"\r\n\r\ncontent'
   const head =
     'POST /api/v2/pushes HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n'
@@ -135,7 +135,7 @@ test.each([
   expect(workedMsOf(server.pid) - before).toBeLessThan(300)
 })
 
-test('large secrets that clients request but do not read fill no memory, and count a view only if sent', async () => {
+test('large secrets that clients request but do not read use little memory, and count a view only if sent', async () => {
   const large = await stage.start({ flags: ['--max-payload-bytes', '1MiB'] })
   const created = await large.create({ payload: '\x01'.repeat(1024 * 1024), expire_after_views: 100 })
   const { url_token } = await created.json()

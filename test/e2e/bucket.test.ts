@@ -59,7 +59,7 @@ function content(bytes: number, everyMs = 0): ReadableStream<Uint8Array> {
 
 const BOUNDARY = 'oncebox-test-boundary'
 
-/** A body with one file. */
+/** Yields a form with one file. */
 async function* form(file: ReadableStream<Uint8Array>) {
   const name = 'content-disposition: form-data; name="push[files][]"; filename="large.bin"'
   yield Buffer.from(`--${BOUNDARY}\r\n${name}\r\ncontent-type: application/octet-stream\r\n\r\n`)
@@ -184,7 +184,7 @@ test('the doctor warns of a bucket that keeps deleted objects', async () => {
   expect(stdout).toContain('without versioning and object lock')
 }, 600_000)
 
-test('doctor --deep reads each object beside the server, and names one that is gone', async () => {
+test('doctor --deep reads each object while the server runs, and names a missing one', async () => {
   const { server, auth } = await start()
   const before = bucket.listKeys()
   const push = { payload: 'x', files: [{ filename: 'a.txt', data: Buffer.alloc(MIB).toString('base64') }] }

@@ -73,7 +73,7 @@ test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
 ] as const)(
-  '%s during a download tells how to go on, and the same command does',
+  '%s during a download explains how to resume, and the same command resumes',
   async (signal, code) => {
     const child = start(['get', `${fake.url}/p/abcdefgh`])
     await untilPart()
@@ -99,7 +99,7 @@ test('interrupted before the answer, push says that the push may have been creat
 
 // Regression: `end` of a stream after a failed write never returned, and used all the processor time.
 test.skipIf(!existsSync('/dev/full'))(
-  'a command whose output a full disk refuses says so, fails and ends',
+  'a command whose output does not fit on a full disk says so, fails and ends',
   async () => {
     const spawned = (output: { stdout: number | 'pipe'; stderr: number | 'pipe' }) =>
       Bun.spawn([BINARY, 'version'], { stdin: 'ignore', ...output })

@@ -1,4 +1,5 @@
-// A scenario for each known client: what it sends, byte by byte where that matters, and what it reads.
+// A scenario for each known client: the requests that it sends, byte by byte where that matters, and the
+// answers that it reads.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createStage, runBinary, type Started } from '../support/binary.ts'
@@ -20,7 +21,7 @@ const bearer = () => ({ authorization: `Bearer ${token}` })
 const json = { 'content-type': 'application/json' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
-/** No client here follows a redirect. */
+/** Sends a request as these clients do: none follows a redirect. */
 async function ask(path: string, init: RequestInit = {}) {
   const response = await server.ask(path, { redirect: 'manual', ...init })
   expect(response.status < 300 || response.status >= 400).toBe(true)
@@ -267,7 +268,7 @@ test.each([{}, { authorization: 'Bearer wrong' }])(
   },
 )
 
-describe('every client reads the pushes of every other', () => {
+describe('every client can read the pushes of every other', () => {
   const payload = 'öne\r\ntwo '
   const env = () => ({ ONCEBOX_SERVER: server.url, ONCEBOX_TOKEN: token, XDG_CONFIG_HOME: '/nonexistent' })
   const writers: Record<string, () => Promise<string>> = {

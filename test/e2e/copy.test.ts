@@ -1,5 +1,5 @@
-// The compiled binary copies everything from a folder to PostgreSQL, and back: what was shared before opens
-// afterwards, nothing is served at both ends, and whatever ends a copy, it says what to do.
+// The compiled binary copies everything from a folder to PostgreSQL, and back: earlier pushes can be opened
+// afterwards, nothing is served at both ends, and if a copy is interrupted, a message says what to do.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
@@ -148,7 +148,10 @@ needs('postgres').describe('oncebox copy', () => {
     ]
   }
 
-  /** All pushes open, the account's list is the same, and new pushes come after those that were copied. */
+  /**
+   * Checks that all pushes open, that the account's list is the same, and that new pushes get later ids than
+   * the copied ones.
+   */
   async function requireAll(
     { ask, create }: Started,
     { shared, authorization }: { shared: Shared[]; authorization: string },
@@ -243,7 +246,7 @@ needs('postgres').describe('oncebox copy', () => {
     await second.end()
   }, 600_000)
 
-  /** Makes a statement on the database of a copy hang, so that a test can kill the copy there. */
+  /** Lets one statement of a copy hang, so that a test can kill the copy there. */
   async function hangAt({ address, database }: Room, trigger: string): Promise<() => Promise<void>> {
     const parsed = parseDatabaseAddress(address)
     if (parsed === null || 'problem' in parsed) throw new Error('no address')

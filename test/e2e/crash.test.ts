@@ -82,7 +82,7 @@ async function loadUntilKilled(
   }
   const clients = [...Array(8).fill(write), ...Array(8).fill(read), expire].map(keepOn)
   await Bun.sleep(moment)
-  // A busy machine takes longer.
+  // Wait, because a busy machine takes longer.
   await waitUntil(isEnough)
   killed = true
   await server.end('SIGKILL')
@@ -113,7 +113,7 @@ test('a killed server loses no acknowledged push, view or deletion', async () =>
   const hasMany = () => pushes.size > 100
   const wasUsedUp = () => [...pushes.values()].some(({ views }) => views === VIEWS)
   const wasDeleted = () => [...pushes.values()].some(({ deleted }) => deleted === 'yes')
-  // The last kill comes once there is enough to compare.
+  // The last kill waits until there is enough to compare.
   for (const moment of MOMENTS) {
     const isLast = moment === MOMENTS.at(-1)
     const isEnough = () => !isLast || (hasMany() && wasUsedUp() && wasDeleted())
@@ -127,7 +127,7 @@ test('a killed server loses no acknowledged push, view or deletion', async () =>
   expectWhole(dataDir)
 })
 
-/** Inspects a copy, so that the killed server's WAL stays unchanged for the next start. */
+/** Inspects a copy of the database, so that the killed server's WAL stays unchanged for the next start. */
 function expectWhole(dataDir: string): void {
   const copy = stage.folder()
   cpSync(dataDir, copy, { recursive: true })

@@ -1,4 +1,4 @@
-// The data folder: one server at a time, its key, clock and version, and no access for other users.
+// The data folder: only one server at a time, its key, clock and version, and no access for other users.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
@@ -24,7 +24,7 @@ afterEach(stage.clear)
 
 const keyFileOf = ({ dataDir }: Started) => join(dataDir, 'instance.key')
 
-/** Makes the data folder of a stopped server; `urlToken` is a push in it. */
+/** Makes the data folder of a stopped server, with one push, `urlToken`. */
 async function usedFolder() {
   const server = await stage.start()
   const { url_token } = await (await server.create({ payload: 'kept' })).json()
@@ -69,7 +69,7 @@ test('a start waits for a server that is stopping', async () => {
   const first = await stage.start()
   const second = stage.start({ dataDir: first.dataDir })
   await Bun.sleep(500)
-  // Kill it: on a busy machine, an orderly stop may take longer than a start waits.
+  // Kill it, because on a busy machine an orderly stop may take longer than a start waits.
   expect(await first.end('SIGKILL')).toBeGreaterThan(128)
   expect((await (await second).ask('/up')).status).toBe(200)
 })
@@ -132,7 +132,7 @@ test('a missing key file of an existing database is never replaced', async () =>
   expect((await (await server.retrieve(urlToken)).json()).payload).toBe('kept')
 })
 
-test('the key file may be outside the folder, is created at the first start and closed to others', async () => {
+test('the key file may be outside the folder; it is created at the first start and private', async () => {
   const keyFile = join(stage.folder(), 'the.key')
   const first = await stage.start({ flags: ['--key-file', keyFile] })
   const { url_token } = await (await first.create({ payload: 'x' })).json()
@@ -230,7 +230,7 @@ test.each([
 )
 
 test.each(['oncebox.db', 'oncebox.db-wal'])(
-  'a server whose %s is removed takes nothing more and ends',
+  'a server whose %s is removed accepts no more requests and ends',
   async (name) => {
     const server = await stage.start()
     await server.create({ payload: 'kept' })
@@ -241,7 +241,7 @@ test.each(['oncebox.db', 'oncebox.db-wal'])(
     const answer = await server.create({ payload: 'lost' }).catch(() => null)
     expect(answer?.status ?? 500).toBe(500)
     await waitUntil(() => !server.isRunning())
-    // Two watchers can notice it; either message is fine.
+    // Two watchers can notice this; both log this part of the message.
     await server.untilLogged('while it was served')
   },
 )
@@ -262,7 +262,7 @@ test.each([
     expect(code).toBe(1)
     expect(stderr).toContain(`oncebox: The database ${path} is ${state}, though this folder was in use.`)
   }
-  // An altered marker does not make it count as new, either.
+  // An altered header does not make it count as new, either.
   new Database(path).run('PRAGMA journal_mode = WAL')
   expect((await stage.serve(dataDir)).stderr).toContain('though this folder was in use.')
 })

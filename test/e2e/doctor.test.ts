@@ -14,7 +14,7 @@ const doctor = (dataDir: string, ...flags: string[]) =>
 
 const portOf = (server: Started) => ['--port', String(server.port)]
 
-test('beside a running server, doctor inspects without disturbing, and asks the server', async () => {
+test('doctor works beside a running server without disturbing it, and asks it for its checks', async () => {
   const server = await stage.start()
   const { url_token } = await (await server.create({ payload: 'kept' })).json()
   const { code, stdout, stderr } = await doctor(server.dataDir, ...portOf(server))
@@ -48,7 +48,7 @@ test('problems that the running server finds are reported once, in its words', a
   for (const own of ['0', '1024TiB']) {
     const { code, stdout } = await runBinary(['doctor', '--data-dir', floor.dataDir, '--min-free-space', own])
     expect([code, stdout.match(/^\w+ +disk /gm)?.length]).toEqual([1, 1])
-    // Ignores the numbers, because other programs use the disk meanwhile.
+    // Ignore the numbers, because other programs use the disk meanwhile.
     expect(stdout.replace(/\d+/g, '')).toContain(disk.replace(/\d+/g, ''))
   }
   await floor.untilLogged('MiB are free')

@@ -1,5 +1,5 @@
-// The process ends at every durable step of a story, before and after each: acknowledged changes are kept,
-// others happened completely or not at all, and no garbage remains.
+// Ends the process before and after every durable step of a story: acknowledged changes are kept, others
+// happened completely or not at all, and no garbage is left.
 
 import { Database } from 'bun:sqlite'
 import { beforeAll, expect, test } from 'bun:test'
@@ -19,7 +19,7 @@ const DAY = 24 * HOUR
 /** Allows a start on a copy, which is at another path. */
 const AS_MOVED = { 'accept-move': 'true' }
 /**
- * One process copies its folder at each step, which equals what a kill would leave. Real kills at some steps,
+ * One process copies its folder at each step, which equals the state after a kill. Real kills at some steps,
  * others in each run, verify that.
  */
 const KILL_EVERY = 40
@@ -127,7 +127,7 @@ function expectNoGarbage(dataDir: string): void {
     .map(({ name }) => name)
   expect({ files: files.sort(), due }).toEqual({ files: rows.sort(), due: [] })
   expect(database.query('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }])
-  // What has expired has no key any more.
+  // Expired pushes have no key any more.
   const keys = database.query('SELECT count(*) AS n FROM push_keys WHERE wrapped_key != zeroblob(62)').get()
   const live = database.query('SELECT count(*) AS n FROM pushes WHERE expired_on IS NULL').get()
   expect(keys).toEqual(live)

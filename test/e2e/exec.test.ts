@@ -67,7 +67,7 @@ needs('sh').describe('a command of a shell', () => {
     expect(await child.exited).toBe(143)
   })
 
-  test('commands that close their input or leave a child behind end as they are', async () => {
+  test('commands that close their input or leave a child behind end with their own exit code', async () => {
     const env = { LINK: await createLink('x'.repeat(500_000)), OTHER: await createLink('y') }
     const closing = await run(['sh', '-c', 'exec <&-; exit 7'], { env, flags: ['--stdin', '@env:LINK'] })
     expect(closing).toEqual({ out: '', err: '', code: 7 })
@@ -98,7 +98,7 @@ needs('sh').describe('a command of a shell', () => {
     await waitUntil(() => !existsSync(join(file, '..')))
   })
 
-  test('a link may come through a descriptor, and nothing is printed', async () => {
+  test('a link may be passed through a descriptor, and nothing is printed', async () => {
     const path = join(folder, 'link')
     await Bun.write(path, `${await createLink('through 0')}\n`)
     const script = `"${BINARY}" exec --verbose --env A=@fd:3 -- sh -c 'cat; printf %s "$A"' 3< "${path}"`

@@ -38,7 +38,7 @@ needs('mount').describe('on a disk that becomes read-only', () => {
     expect((await (await again.retrieve(url_token)).json()).payload).toBe('kept')
   })
 
-  test('a running server hands out no payload that it cannot count, and loses nothing', async () => {
+  test('a running server sends no payload whose view it cannot count, and loses nothing', async () => {
     const disk = mountSmallDisk('64m')
     disks.push(disk)
     const dataDir = join(disk.path, 'data')
@@ -48,8 +48,8 @@ needs('mount').describe('on a disk that becomes read-only', () => {
       made.push(
         (await (await server.create({ payload: `kept ${n}`, expire_after_views: 2 })).json()).url_token,
       )
-    // A disk with files open for writing cannot be remounted. Root keeps writing anyway; any other user is
-    // refused.
+    // A disk with files open for writing cannot be remounted, so use permissions. Root can write anyway; any
+    // other user is refused.
     chmodSync(dataDir, 0o500)
     const statuses = new Set<number>()
     for (const urlToken of made.slice(0, 5)) {
@@ -75,7 +75,7 @@ test('the start restores permissions that were too open', async () => {
   expect(statSync(again.dataDir).mode & 0o777).toBe(0o700)
 })
 
-test('a missing files folder is reported when needed, and everything else works', async () => {
+test('a missing files folder is reported when it is needed, and everything else works', async () => {
   const server = await stage.start()
   await server.command(['user', 'add', 'ann@example.org', '--password-stdin'], 'correct horse battery')
   const { stdout } = await server.command(['token', 'create', 'ann@example.org'])

@@ -74,7 +74,7 @@ async function linkOf(response: Response): Promise<string> {
 const residentMib = () =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024
 
-test.skipIf(process.platform !== 'linux')('two large files at once take little memory', async () => {
+test.skipIf(process.platform !== 'linux')('two large files at once use little memory', async () => {
   await linkOf(await upload(bodyOf(1)))
   const before = residentMib()
   let most = 0
@@ -160,7 +160,7 @@ test('hundreds of small files are stored, downloaded and removed', async () => {
   expect(stored()).toHaveLength(500)
   const remove = (urlToken: string) =>
     fetch(`${server.url}/api/v2/pushes/${urlToken}`, { method: 'DELETE', headers: auth })
-  // A slow machine answers some of five hundred at once with 503: retry those.
+  // A slow machine answers some of five hundred concurrent requests with 503: retry those.
   await Promise.all(
     tokens.map(async (urlToken) => {
       while ((await remove(urlToken)).status === 503) await Bun.sleep(200)
@@ -184,7 +184,7 @@ needs('mount').test('a full disk refuses an upload and keeps nothing of it', asy
   }
 })
 
-/** Asks over an open connection, because the server cannot accept another one. */
+/** Sends a request over an open connection, because the server cannot accept another one. */
 async function askOver(socket: Socket, request: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<void>()
   let answer = ''

@@ -74,7 +74,7 @@ for (const tool of ['cp', 'rsync', 'tar'] as const)
       expect((await (await server.retrieve(urlToken)).json()).payload).toBe('kept')
       await server.end()
       putBack(tool, kept, dataDir)
-      // On file systems without birth times this cannot be detected.
+      // File systems without birth times cannot show this.
       if (statSync(join(dataDir, 'oncebox.db')).birthtimeMs === 0) return
       const { code, stderr } = await stage.serve(dataDir)
       expect(code).toBe(1)
@@ -134,7 +134,7 @@ test('database and key alone, at another path, are refused', async () => {
 
 test('repeated kill -9 at any moment is not mistaken for a move', async () => {
   const { dataDir } = await usedFolder()
-  // From before the first line of the start to well after it.
+  // Kill at random moments, from before the first line of the start to well after it.
   for (let round = 0; round < 10; round += 1) {
     const flags = ['--data-dir', dataDir, '--port', '0', '--min-free-space', '0', '--no-open']
     const child = Bun.spawn([BINARY, 'serve', ...flags], { stdout: 'ignore', stderr: 'ignore' })

@@ -108,7 +108,7 @@ needs('mount').describe('on a small disk', () => {
     for (const push of [...pushes].slice(0, 30)) await client.retrieve(push)
     for (const push of [...pushes].slice(30, 40)) await client.expire(push)
 
-    // Space again: everything works, permanently.
+    // There is space again: from here on everything works.
     rmSync(filler)
     expect(await withPatience(client.create)).toBe(201)
     await Bun.sleep(500)
@@ -216,7 +216,10 @@ async function eightAtOnce<T>(items: readonly T[], work: (item: T) => Promise<vo
   await Promise.all(Array.from({ length: 8 }, worker))
 }
 
-/** Checks that every remaining view can be used, unless deleted; views refused with 507 were not counted. */
+/**
+ * Checks that every remaining view can be used, unless the push was deleted: views refused with 507 were not
+ * counted.
+ */
 async function expectAccountedFor(client: Client, entry: [string, Known]): Promise<void> {
   const [, push] = entry
   const before = push.views

@@ -1,4 +1,4 @@
-// Idempotency keys across kill -9, and what the data folder keeps of them.
+// Idempotency keys across kill -9, and what the data folder stores of them.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
@@ -53,7 +53,7 @@ test('with retries after kills, each key creates exactly one push', async () => 
     }
     const clients = Array.from({ length: 16 }, client)
     await Bun.sleep(moment)
-    // The last kill comes once there is enough to compare.
+    // The last kill waits until there is enough to compare.
     if (moment === MOMENTS.at(-1)) await waitUntil(() => answered().length > 50)
     killed = true
     await server.end('SIGKILL')
@@ -63,7 +63,7 @@ test('with retries after kills, each key creates exactly one push', async () => 
   expect(answered().length).toBeLessThan(told.size)
   expect(answered().length).toBeGreaterThan(50)
   for (const [key, urlToken] of told) {
-    // Of two concurrent creates, one may be refused because the other still runs.
+    // One of two concurrent creates may be refused because the other still runs.
     const both = await Promise.allSettled([create(server, key), create(server, key)])
     const made = both.flatMap((each) => (each.status === 'fulfilled' ? each.value.url_token : []))
     expect(both).toContainEqual(expect.objectContaining({ status: 'fulfilled' }))

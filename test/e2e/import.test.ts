@@ -208,9 +208,7 @@ async function readPage(push: ExpectedPush, at: Started): Promise<Read> {
   return { payload: shownPayload(shown.text), files: await download(files) }
 }
 
-/**
- * Reads the text as a user would copy it: HTML drops the first line break.
- */
+/** Returns the text as a user would copy it: HTML drops the first line break. */
 function shownPayload(page: string): string {
   const [, attributes = '', inner = ''] = /<pre id="payload"([^>]*)>([\s\S]*?)<\/pre>/.exec(page) ?? []
   const exact = /data-exact="([^"]*)"/.exec(attributes)?.[1]

@@ -41,24 +41,27 @@ async function createFor(server: Started, owner: Record<string, string>, to: str
   return (await response.json()) as { url_token: string; html_url: string }
 }
 
-test.each([true, false])('sends a link over TLS (implicit: %p), and stores nothing of it', async (isTls) => {
-  const mail = await startMailServer({ isTls, login: { user: 'once', pass: 'mail-password' } })
-  const dataDir = stage.folder()
-  const options = startOptions(dataDir, mail.url)
-  const server = await stage.start(options)
-  const owner = await addOwner(server)
-  const push = await createFor(server, owner, 'bob@example.org')
-  await waitUntil(() => mail.mails.length === 1)
-  const [received] = mail.mails
-  expect(received?.text).toContain(`\n${push.html_url}\n`)
-  const shown = await runBinary(['config', '--data-dir', dataDir, ...options.flags], { env: options.env })
-  expect(shown.stdout).toContain(`127.0.0.1:${mail.port}`)
-  const texts = { link: push.url_token, recipient: 'bob@example.org', password: 'mail-password' }
-  expect(kept(server, texts)).toEqual([])
-  expect(shown.stdout).not.toContain('mail-password')
-  await server.end()
-  await mail.stop()
-})
+test.each([true, false])(
+  'sends a link over TLS (implicit: %p), and stores no plaintext of it',
+  async (isTls) => {
+    const mail = await startMailServer({ isTls, login: { user: 'once', pass: 'mail-password' } })
+    const dataDir = stage.folder()
+    const options = startOptions(dataDir, mail.url)
+    const server = await stage.start(options)
+    const owner = await addOwner(server)
+    const push = await createFor(server, owner, 'bob@example.org')
+    await waitUntil(() => mail.mails.length === 1)
+    const [received] = mail.mails
+    expect(received?.text).toContain(`\n${push.html_url}\n`)
+    const shown = await runBinary(['config', '--data-dir', dataDir, ...options.flags], { env: options.env })
+    expect(shown.stdout).toContain(`127.0.0.1:${mail.port}`)
+    const texts = { link: push.url_token, recipient: 'bob@example.org', password: 'mail-password' }
+    expect(kept(server, texts)).toEqual([])
+    expect(shown.stdout).not.toContain('mail-password')
+    await server.end()
+    await mail.stop()
+  },
+)
 
 test('kill -9 loses no mail of an answered create, and a repeated mail has the same id', async () => {
   const held = Promise.withResolvers<'take'>()
@@ -75,7 +78,7 @@ test('kill -9 loses no mail of an answered create, and a repeated mail has the s
   const sent = new Map<string, string>()
   for (let n = 0; n < 6; n += 1)
     sent.set(`r${n}@example.org`, (await createFor(killed, owner, `r${n}@example.org`)).html_url)
-  // The mail server has the first mail and has not answered; the others wait, sealed.
+  // The mail server has received the first mail but not answered; the others wait, sealed.
   await waitUntil(() => tries.length === 1)
   const link = sent.get('r5@example.org')?.split('/')[4] ?? ''
   expect(kept(killed, { recipient: 'r5@example.org', link })).toEqual([])

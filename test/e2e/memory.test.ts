@@ -60,11 +60,12 @@ test.skipIf(process.platform !== 'linux')(
   600_000,
 )
 
-// The bodies that use most memory: those parsed before they are refused, and those of the largest size.
+// The bodies that use most memory: those that are parsed before they are refused, and those of the largest
+// size.
 test
   .skipIf(process.platform !== 'linux')
   .each(['JSON body: brackets', 'JSON of escapes', 'form body: pluses'])(
-  'eight of the largest bodies at once take less than ten times their bytes, and give it back: %s',
+  'eight of the largest bodies at once take less than ten times their bytes, and release the memory: %s',
   async (kind) => {
     const server = await stage.start()
     const { type, body } = HOSTILE_BODIES[kind]?.(BODY_BYTES) ?? { type: '', body: '' }

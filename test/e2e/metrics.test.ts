@@ -1,5 +1,5 @@
-// Metrics of the compiled binary: on their own listener alone, and every name that the dashboard and the
-// alert rules ask for.
+// Metrics of the compiled binary: only on their own listener, and with every name that the dashboard and the
+// alert rules use.
 
 import { afterEach, expect, test } from 'bun:test'
 import { createStage, type Started } from '../support/binary.ts'
@@ -27,7 +27,7 @@ test('metrics are only on their own listener, and nowhere without the flag', asy
   expect((await stage.start()).stderr()).not.toContain('metrics')
 })
 
-test('every line is well-formed, includes all names of dashboard and alerts, and names no push or account', async () => {
+test('every line is well-formed, dashboard and alerts find all their names, and no push or account is named', async () => {
   const server = await start()
   const { url_token } = await (await server.create({ payload: 'hidden', passphrase: 'secret words' })).json()
   await server.retrieve(url_token)

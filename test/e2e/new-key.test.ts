@@ -1,5 +1,4 @@
-// A new instance key comes to two nodes of the compiled binary, which open the links of the former key with
-// it.
+// Two nodes of the compiled binary get a new instance key, and still open links of the former one.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -43,7 +42,7 @@ needs('postgres').describe('a new instance key', () => {
     const push = { payload: 'x', expire_after_views: 50, files: [{ filename: 'f.txt', data: 'aGk=' }] }
     return (await (await untilTaken(() => at(node).create(push, office.auth))).json()).url_token as string
   }
-  /** Opens a push through a node, and one of its files through the other one; lists it there, too. */
+  /** Opens a push through one node, and one of its files through the other, and lists it there. */
   async function openThrough(node: number, urlToken: string) {
     const answer = await untilTaken(() => at(node).retrieve(urlToken))
     const { payload, files: opened } = await answer.json()

@@ -1,5 +1,5 @@
-// Three nodes of the compiled binary over one PostgreSQL server and one bucket: a short part of `npm run
-// chaos`, which has the long ones.
+// Three nodes of the compiled binary on one PostgreSQL server and one bucket: short versions of the tests in
+// `npm run chaos`.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { bucket } from '../../scripts/chaos/bucket.ts'
@@ -71,7 +71,7 @@ needs('postgres').describe('three nodes', () => {
     expect((await guess(1, 'right')).status).toBe(429)
   })
 
-  test('make one push of concurrent creates with the same Idempotency-Key', async () => {
+  test('create one push from concurrent requests with the same Idempotency-Key', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const create = (node: number) => untilTaken(() => at(node).create({ payload: 'once' }, headers))
     const answers = await Promise.all([0, 1, 2].map(create))

@@ -46,7 +46,7 @@ test('health is ok while the server answers, and fails after it was killed', asy
   expect((await again.command(['health'])).code).toBe(0)
 })
 
-test('health asks a server on a Unix socket, and one with a certificate of its own', async () => {
+test('health asks a server on a Unix socket, and one with its own certificate', async () => {
   const socket = join(stage.folder(), 'http.sock')
   const dataDir = stage.folder()
   const flags = ['serve', '--data-dir', dataDir, '--host', `unix:${socket}`, '--min-free-space', '0']

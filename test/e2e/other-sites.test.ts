@@ -110,7 +110,7 @@ function submitForm({ action, enctype }: { action: string; enctype: string }): v
 needs('chromium').describe('in a browser', () => {
   const stage = createStage()
   let browser: Browser
-  /** One page that navigates between the sites, because a new page would be slower. */
+  /** One page that navigates between the sites, which is faster than a new page each time. */
   let visitor: Page
   let server: Started
   let site: ReturnType<typeof startSite>

@@ -51,7 +51,7 @@ test(`${ROUNDS} kills lose nothing`, async () => {
   const committed: string[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = receiver.received.length
-    // Every other kill comes after the message arrived and before its answer did.
+    // Every second kill happens between the arrival of a message and its answer.
     hangs = round % 2 === 1
     const child = start(round, 'tell')
     committed.push(await firstLine(child))

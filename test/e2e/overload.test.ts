@@ -18,9 +18,8 @@ type Tally = { accepted: number[]; shed: number; withRetryAfter: number; others:
 type Hammering = { connections: number; ms: number; atOnce?: boolean }
 
 /**
- * Opens connections that each always have one create running, ignoring Retry-After.
- * `atOnce`: the server finds the first creates of all of them together, however slowly this process sends
- * them.
+ * Opens connections that each send one create after another, ignoring Retry-After. `atOnce`: the first
+ * creates of all connections reach the server together, however slowly this process sends them.
  */
 async function hammer(server: Started, { connections, ms, atOnce = false }: Hammering): Promise<Tally> {
   const tally: Tally = { accepted: [], shed: 0, withRetryAfter: 0, others: [], broken: 0 }
@@ -103,7 +102,7 @@ test('under overload, many clients get 503 and the others are served quickly', a
   const calm = await hammer(server, { connections: 64, ms: 2000 })
   expect(calm).toMatchObject({ shed: 0, others: [], broken: 0 })
 
-  // Other processes of the machine may slow one of them down.
+  // Retry, because other processes of the machine may slow one request down.
   await waitUntil(async () => {
     const storm = await hammer(server, { connections: 6000, ms: 3000, atOnce: true })
     console.log(
@@ -112,7 +111,8 @@ test('under overload, many clients get 503 and the others are served quickly', a
     expect(storm.shed).toBeGreaterThan(0)
     expect(storm.withRetryAfter).toBe(storm.shed)
     expect({ others: storm.others, broken: storm.broken }).toEqual({ others: [], broken: 0 })
-    // The server keeps serving and does not only refuse. The calm phase shows how busy the machine is.
+    // Checks that the server serves requests and does not only refuse them. The calm phase shows how busy the
+    // machine is.
     return storm.accepted.length > 100 && p99(storm.accepted) < Math.max(1000, 20 * p99(calm.accepted))
   })
 
@@ -138,7 +138,7 @@ test('thousands of idle connections cost little, and other clients are served me
         hostname: '127.0.0.1',
         port: server.port,
         socket: {
-          // Half of them send nothing; the others begin a request and never end it.
+          // Half of them send nothing; the others send a part of a request.
           open: (socket) =>
             void (n % 2 === 0 ? 0 : socket.write('POST /api/v2/pushes HTTP/1.1\r\nHost: localhost\r\nX-')),
           data: () => undefined,
@@ -154,7 +154,7 @@ test('thousands of idle connections cost little, and other clients are served me
   expect((residentMib(server.pid) * MIB) / MIB).toBeLessThan(300)
 })
 
-test('large bodies that never end do not fill the memory, and prevent no push, large or small', async () => {
+test('large bodies that never end do not exhaust the memory, and prevent no push, large or small', async () => {
   const server = await stage.start()
   const before = residentMib(server.pid)
   const size = 6 * MIB
@@ -194,7 +194,7 @@ test('large bodies that never end do not fill the memory, and prevent no push, l
       body: large,
     })
   await waitUntil(() => refused.length >= 270)
-  // Bodies that stall get slower, and the slowest gives way to a body that arrives at once.
+  // Stalled bodies get slower on average, and the slowest gives way to one that arrives quickly.
   await Bun.sleep(1000)
   // About twenty fit into 128 MiB; fewer if all of them grow in step.
   expect(refused.length).toBeGreaterThanOrEqual(270)

@@ -1,4 +1,4 @@
-// Ownership of the data folder: files of other users are refused, and root leaves no files of its own in it.
+// Ownership of the data folder: files of other users are refused, and root owns no file in it.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { BINARY, createStage, runBinary } from '../support/binary.ts'
 import { needs } from '../support/needs.ts'
 
-/** Two user ids: one without an entry in /etc/passwd, as in containers, and one with. */
+/** Two user ids: one without an entry in /etc/passwd, as in containers, and one with an entry. */
 const ANN = 54321
 const NOBODY = 65534
 const PASSWORD = { input: 'correct horse battery' }
@@ -36,7 +36,7 @@ async function runAs(uid: number, args: string[]) {
   return { stderr, code }
 }
 
-/** Makes a folder that all users may enter, and the path of a data folder in it. */
+/** Makes a folder that all users may enter, and returns the path of a data folder in it. */
 function newFolder(): string {
   const parent = stage.folder()
   chmodSync(parent, 0o755)
@@ -112,7 +112,7 @@ describe('user add before the first start', () => {
     expect(readdirSync(dataDir)).toEqual(['thesis.txt'])
   })
 
-  test('run twice at once, creates one folder', async () => {
+  test('creates one folder if it runs twice at once', async () => {
     const dataDir = newFolder()
     const add = (email: string) =>
       runBinary(['user', 'add', email, '--password-stdin', '--data-dir', dataDir], PASSWORD)

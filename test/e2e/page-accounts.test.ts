@@ -19,7 +19,7 @@ const MODES: [string, BrowserContextOptions][] = [
 ]
 
 // Sign-in is tested in both modes. Every other test runs in the mode in which more can go wrong: without
-// scripts, unless it needs one.
+// scripts, unless it needs them.
 needs('chromium').describe('in a browser', () => {
   const stage = createStage()
   let browser: Browser
@@ -57,7 +57,7 @@ needs('chromium').describe('in a browser', () => {
     const link = setupLinkOf(server)
     const page = await open(server)
     await makeAccount(page, link, ADMIN, 'too short')
-    // The browser itself asks for more characters before anything is sent.
+    // The browser itself requires more characters before anything is sent.
     expect(await page.locator('#password:invalid').count()).toBe(1)
     await makeAccount(page, link, ADMIN)
     await page.waitForURL(`${server.url}/admin/welcome`)
@@ -137,7 +137,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.textContent('.notice.bad')).toContain('e-mail address or the password is wrong')
     await page.fill('#password', PASSWORD)
     await submit(page)
-    // Where the person was going.
+    // The page that the person wanted.
     await page.waitForURL('**/pushes?show=expired')
     const [cookie] = await page.context().cookies()
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax', secure: false, path: '/' })
@@ -323,7 +323,8 @@ needs('chromium').describe('in a browser', () => {
     await member.waitForURL('**/preview')
     const { pathname } = new URL(member.url())
 
-    // An administrator sees how many pushes there are, counted once a minute, and nothing of any.
+    // An administrator sees the number of pushes, which is counted once a minute, and no other facts about
+    // them.
     await admin.goto(`${server.url}/admin`)
     expect(await admin.textContent('.facts')).toContain('Active secrets')
     const [, , urlToken = ''] = pathname.split('/')

@@ -1,5 +1,5 @@
-// The form that creates a push, in a real browser: what is at hand at once, what works without scripts, and
-// what is checked before anything is sent.
+// The form that creates a push, in a real browser: which fields are visible at first, what works without
+// scripts, and what is checked before anything is sent.
 
 import { expect, test } from 'bun:test'
 import { truncateSync, writeFileSync } from 'node:fs'
@@ -70,7 +70,7 @@ needs('chromium').describe('in a browser', () => {
     },
   )
 
-  test('the form fits a laptop and a phone, with what the recipient sees where there is room', async () => {
+  test('the form fits a laptop and a phone, and shows the recipient’s page where there is room', async () => {
     const page = await openAsMember()
     const card = page.locator('aside.half')
     for (const [width, height, isBeside] of [
@@ -240,7 +240,7 @@ needs('chromium').describe('in a browser', () => {
     await page.check('#wifi_hidden')
     const text = 'WIFI:T:WPA;S:büro\\; oben;P:k3m9\\"qx\\:2v;H:true;;'
     if (options === LAPTOP) {
-      // Drawn a moment after the last change.
+      // The code is drawn a moment after the last change.
       const drawn = () => page.locator('[data-drawn] svg').evaluate((svg) => svg.outerHTML)
       await waitUntil(async () => readQr(await drawn()) === text)
     }
@@ -313,7 +313,7 @@ needs('chromium').describe('in a browser', () => {
     await page.waitForURL('**/preview')
   })
 
-  test('too many or too large files are reported with the limit before they are sent', async () => {
+  test('too many or too large files are reported, with the limit, before they are sent', async () => {
     const page = await openAsMember()
     const sent = watchForms(page)
     await page.check('#kind-file')
@@ -391,7 +391,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.locator('#name').count()).toBe(0)
   })
 
-  test('leaving the page asks only while something would be lost', async () => {
+  test('leaving the page asks only if something would be lost', async () => {
     const page = await open(LAPTOP, it.open)
     let asked = 0
     page.on('dialog', (dialog) => {

@@ -1,4 +1,4 @@
-// The main pages in every language, as narrow as a phone may be: nothing scrolls sideways, is cut off
+// The main pages in every language, at the width of the narrowest phone: nothing scrolls sideways, is cut off
 // or reads oddly.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
@@ -40,7 +40,10 @@ const cutOff = (page: Page) =>
       .map(({ innerText }) => innerText),
   )
 
-/** Returns the words of the kinds that do not stand on one line. Japanese and its like break anywhere. */
+/**
+ * Returns the words for the kinds that are broken across lines. Japanese and similar languages may break
+ * anywhere.
+ */
 const brokenWords = (page: Page) =>
   page.evaluate(() => {
     const range = document.createRange()

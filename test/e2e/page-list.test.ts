@@ -1,4 +1,4 @@
-// The list of an owner in a browser: what is seen first on a phone, and what is done with its rows.
+// The list of an owner in a browser: what is visible first on a phone, and what its rows can do.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
@@ -70,7 +70,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.locator('.tabs [aria-current]').count()).toBe(0)
     expect(await page.textContent('.told')).toBe('1 secret')
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('q')
-    // What has come is as alive as what was there.
+    // Rows that arrive by polling have working buttons, too.
     expect(await page.isVisible('.list [data-copies]')).toBe(true)
     await page.click('.list .menu summary')
     await page.click('.list .menu [name=only]')
@@ -179,7 +179,7 @@ needs('chromium').describe('in a browser', () => {
   })
 
   test.each(MODES)(
-    'the buttons for selected pushes come with the first one and move nothing, %s',
+    'the buttons for selected pushes appear with the first selection and move nothing, %s',
     async (_name, options) => {
       const page = await openList(options)
       const top = await topOf(page, '.list li')
@@ -199,7 +199,7 @@ needs('chromium').describe('in a browser', () => {
     await page.click('[value=expire]')
     expect(await page.textContent('.ask p')).toStartWith('Their links stop working at once')
     expect(await page.textContent('.ask .danger')).toBe('Revoke 2 secrets')
-    // Enter twice ends nothing, and the number is always true.
+    // Pressing Enter twice ends nothing, and the number is always true.
     await page.keyboard.press('Enter')
     expect([await page.isVisible('.ask'), await page.isVisible('[value=expire]')]).toEqual([false, true])
     await page.click('[value=expire]')

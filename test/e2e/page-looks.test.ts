@@ -1,4 +1,4 @@
-// How the pages are made: for keyboards, light to load and quick to be usable.
+// Quality of the pages: usable by keyboard, light to load and quickly ready.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -152,7 +152,7 @@ needs('chromium').describe('in a browser', () => {
   })
 
   /**
-   * Returns the CPU time in milliseconds of the browser's main thread, which other load on the machine does
+   * Returns the CPU time of the browser's main thread in milliseconds, which other load on the machine does
    * not change.
    */
   async function workOn(context: BrowserContext, url: string): Promise<number> {

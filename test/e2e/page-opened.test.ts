@@ -88,7 +88,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await dots()).toEqual(['none', 'none'])
   })
 
-  /** Runs in the page: the characters of a text as they stand from left to right. */
+  /** Runs in the page: returns the characters of a text in their visual order, from left to right. */
   function readAcross(element: Element): string {
     const document = element.ownerDocument
     const node = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
@@ -293,7 +293,7 @@ needs('chromium').describe('in a browser', () => {
     await reader.clock.install()
     await reader.goto((await create({ payload: 'kept' })).html_url)
     await press(reader)
-    // The page counts from this event, which comes after the press.
+    // Wait for this event, which the page counts and which comes after the press.
     await reader.locator('.secret > details').evaluate((details) => {
       const toggled = new Promise((resolve) => details.addEventListener('toggle', resolve))
       Object.assign(window, { toggled: toggled.then(() => true) })

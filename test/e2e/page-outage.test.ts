@@ -1,5 +1,5 @@
-// Forms in a real browser while another program holds the lock of the database: what was typed into the
-// create form is still there, and a secret link opens with one view once the lock is free.
+// Forms in a real browser while another program holds the lock of the database: the create form keeps what
+// was typed, and a secret link with one view opens once the lock is free.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'

@@ -56,7 +56,7 @@ needs('chromium').describe('in a browser', () => {
     await reader.check('.unseen .show input')
     expect(await styleOf(reader)).toBe('none')
     await press(reader)
-    // Hidden again on the next page.
+    // On the next page the passphrase is hidden again.
     await reader.waitForSelector('#passphrase-problem:not(:empty)')
     expect(await styleOf(reader)).toBe('disc')
     await reader.fill('#passphrase', 'sesame')
@@ -117,14 +117,14 @@ needs('chromium').describe('in a browser', () => {
     const page = await openNew(SCRIPTED)
     await createOn(page, { payload: 'x', passphrase: 'other' })
     const other = page.url()
-    // Refused, so that it is typed still, but not kept.
+    // The form is refused, so it is typed but not stored.
     await page.goto(it.server.url)
     await page.fill('#payload', ' ')
     await page.fill('#passphrase', 'typed')
     await follow(page, () => page.click(SUBMIT))
     expect(await page.inputValue('#passphrase')).toBe('typed')
     expect(await keptIn(page)).toBe(0)
-    // Sent into nothing: the next page of the tab is that of another push.
+    // This request gets no answer: the next page of the tab belongs to another push.
     await page.fill('#payload', 'x')
     await page.route('**/*', (route) =>
       route.request().method() === 'POST' ? route.abort('connectionfailed') : route.continue(),

@@ -55,7 +55,7 @@ needs('chromium').describe('in a browser', () => {
     return { owner, stranger }
   }
 
-  /** No page scrolls sideways, and no short word is broken in two. */
+  /** Checks that no page scrolls sideways, and that no short word is broken. */
   async function fits(page: Page): Promise<void> {
     expect(await page.evaluate(measureLooks)).toMatchObject({ overflow: 0, isReadable: true })
     expect(await page.evaluate(findBrokenWords)).toEqual([])
@@ -76,7 +76,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await stranger.textContent('main')).toContain(ARRIVED)
     expect(await stranger.locator('main a').allTextContents()).toEqual(['Send another'])
     await fits(stranger)
-    // The open page notices by itself, as does the count in its header.
+    // Without scripts, reload; otherwise the open page notices by itself, as does the count in its header.
     if (mode.owner.javaScriptEnabled === false) await owner.reload()
     await owner.waitForSelector('#opened :text("1 of 3")')
     expect(await owner.textContent('#opened')).toMatch(/Arrived just now/)

@@ -15,7 +15,7 @@ const MIB = 1024 * 1024
 const PIECES = 300
 const LONG_MS = 900_000
 const OPEN = 'main form button.primary'
-/** Not a secure context: browsers offer no dialog for files there. */
+/** A host name that is not a secure context: there, browsers offer no dialog for files. */
 const NAME_OF_HOST = 'box.local'
 
 async function digestOf(path: string): Promise<string> {
@@ -24,7 +24,10 @@ async function digestOf(path: string): Promise<string> {
   return digest.digest('hex')
 }
 
-/** Runs in the browser: a dialog that saves to the browser's own folder, and reports the digest there. */
+/**
+ * Runs in the browser: replaces the dialog by one that saves to the browser's private folder and reports the
+ * digest.
+ */
 function answerDialogs(): void {
   Object.assign(window, {
     showSaveFilePicker: async ({ suggestedName }: { suggestedName: string }) => {
@@ -50,7 +53,7 @@ needs('chromium').describe('in a browser', () => {
     await stage.clear()
   })
 
-  /** Writes pieces that differ, so that none can stand for another. */
+  /** Writes chunks that all differ, so that a swapped one is noticed. */
   function writeLarge(): string {
     const path = join(stage.folder(), 'large.bin')
     const file = openSync(path, 'w')
@@ -67,7 +70,7 @@ needs('chromium').describe('in a browser', () => {
   }
 
   test(
-    'a file of 300 MiB comes out as it went in, in memory and on the disk, and cut short not at all',
+    'a file of 300 MiB is received unchanged, in memory and on disk, and not at all if it is truncated',
     async () => {
       const local = `http://localhost:${server.port}`
       const path = writeLarge()

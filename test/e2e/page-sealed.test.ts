@@ -1,5 +1,5 @@
-// Pushes that a browser encrypts and another opens: what leaves the browsers, and what happens when scripts,
-// links or the server are not as they should be.
+// Pushes that one browser encrypts and another decrypts: what leaves the browsers, and what happens if
+// scripts, links or the server are not as they should be.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const FILES = [
   { name: 'b.txt', mimeType: 'text/plain', buffer: Buffer.from('second') },
 ]
 const OPEN = 'main form button.primary'
-/** Not a secure context: browsers have no WebCrypto there. */
+/** A host name that is not a secure context: there, browsers have no WebCrypto. */
 const NAME_OF_HOST = 'box.local'
 const UNSCRIPTED: BrowserContextOptions = { javaScriptEnabled: false }
 
@@ -119,7 +119,8 @@ needs('chromium').describe('in a browser', () => {
     expect(await recipient.textContent('#payload')).toBe(TEXT)
     expect(await saveFile(recipient, 0)).toEqual({ name: NAME, text: CONTENT })
     expect(await saveFile(recipient, 1)).toEqual({ name: 'b.txt', text: 'second' })
-    // The page of the sender has polled meanwhile, and keeps the key over a reload and another language.
+    // The sender's page has polled meanwhile. It keeps the key when it is reloaded or shown in another
+    // language.
     await sender.waitForSelector('#opened:has-text("Opened")')
     expect(await linkOn(sender)).toBe(link)
     await sender.reload()
@@ -204,7 +205,7 @@ needs('chromium').describe('in a browser', () => {
     await page.setInputFiles('#identity', identityFile(other.identity))
     await page.click(OPEN)
     await page.waitForSelector('[data-told]:has-text("Nothing of it is shown")')
-    // The view is spent, so what arrived can be kept for a program.
+    // The view is used up, so the page offers to save the ciphertext for a program.
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.click('[data-saves-sealed] button'),
@@ -255,7 +256,7 @@ needs('chromium').describe('in a browser', () => {
     ],
   ]
 
-  test.each(BROKEN)('nothing is sent or opened when the script that encrypts %s', async (_name, handle) => {
+  test.each(BROKEN)('nothing is sent or opened if the script that encrypts %s', async (_name, handle) => {
     const required = await startServer('--end-to-end', 'default')
     const link = await seal(await open(required.url), { url: required.url })
     const page = await open(required.url)
@@ -284,7 +285,7 @@ needs('chromium').describe('in a browser', () => {
       expect(await page.locator('main form[method=post]').count()).toBe(0)
     }
     expect(posts).toEqual([])
-    // A script that comes late is in time.
+    // A script that arrives late still works.
     await page.unroute(/\/assets\/(create|receive)-/)
     await page.route(/\/assets\/age-/, async (route) => {
       await Bun.sleep(1500)
@@ -298,7 +299,7 @@ needs('chromium').describe('in a browser', () => {
     await required.end()
   })
 
-  test('nothing is shown of what a lying server sends instead', async () => {
+  test('no content is shown that a lying server sends instead', async () => {
     const sender = await openAsMember()
     const link = await seal(sender, { files: FILES, views: 50 })
     const other = await seal(sender, { text: 'another PLANTED' })
@@ -413,7 +414,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await page.locator('#link').count()).toBe(0)
   })
 
-  test('what is sent for a request is encrypted for a key that was made in a browser', async () => {
+  test('an answer to a request is encrypted for a key that was made in a browser', async () => {
     const owner = await openAsMember()
     await owner.goto(`${server.url}/account`)
     await owner.click('#age-key summary')

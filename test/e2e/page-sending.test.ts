@@ -87,8 +87,8 @@ needs('chromium').describe('in a browser', () => {
   }
 
   const linkOn = async (page: Page) => {
-    // Of two navigations the second one ends the first, which waiting for the address would take for a
-    // failure.
+    // The second of two navigations aborts the first. Poll, because waiting for the address would report that
+    // as a failure.
     return ((await page.locator('pre#link').textContent()) ?? '').trim()
   }
 
@@ -141,13 +141,12 @@ needs('chromium').describe('in a browser', () => {
   test.each([
     ['with scripts', {}],
     ['without scripts', UNSCRIPTED],
-  ])('pressed twice makes one push, %s', async (_name, options) => {
+  ])('pressing twice creates one push, %s', async (_name, options) => {
     const page = await open(options)
     await page.goto(server.url)
     await page.fill('#payload', 'twice')
     const before = countPushes()
-    // No answer comes between the two presses, where a busy machine would let the second one fall on the next
-    // page.
+    // Hold the answer back until both presses: on a busy machine the second one could hit the next page.
     const { promise: pressed, resolve: letGo } = Promise.withResolvers<void>()
     await page.route('**/*', async (route) => {
       if (route.request().method() === 'POST') await pressed
@@ -173,7 +172,7 @@ needs('chromium').describe('in a browser', () => {
     await page.click(SUBMIT)
     expect(await linkOn(page)).toBe(link)
     expect(countPushes()).toBe(before + 1)
-    // Another form makes another push.
+    // Another form creates another push.
     await follow(page, () => page.locator('main a[href="/"]').click())
     await page.fill('#payload', 'back and again')
     await page.click(SUBMIT)
@@ -184,7 +183,7 @@ needs('chromium').describe('in a browser', () => {
   test.each([
     ['with scripts', {}],
     ['without scripts', UNSCRIPTED],
-  ])('a session that ended while somebody typed costs nothing that was typed, %s', async (_name, options) => {
+  ])('typed content survives if the session ends meanwhile, %s', async (_name, options) => {
     const page = await open(options)
     await signIn(page, server.url, MEMBER)
     await page.goto(server.url)
@@ -216,7 +215,8 @@ needs('chromium').describe('in a browser', () => {
     const page = await open()
     await signIn(page, server.url, MEMBER)
     await page.goto(server.url)
-    // Larger than what the browser and the wire hold: the answer comes while most of it is unsent.
+    // Larger than all buffers between browser and server, so that the answer arrives while most of it is
+    // unsent.
     await chooseFile(page, 'x'.repeat(60_000_000))
     const cookies = await page.context().cookies()
     await page.context().clearCookies()

@@ -52,8 +52,8 @@ async function expectGoodLooks(page: Page, look: Look & { stop: string }, faults
 }
 
 /**
- * Runs in the browser: what can be pressed and is smaller than a finger needs. A box counts with the label
- * that belongs to it.
+ * Runs in the browser: lists controls that are too small for a finger. A checkbox counts together with its
+ * label.
  */
 function findSmall(): string[] {
   const pressed = 'button, .button, input:not([type=hidden]), select, summary, nav a, .list .title, .rows a'
@@ -68,7 +68,7 @@ function findSmall(): string[] {
     .map((element) => element.outerHTML.slice(0, 80))
 }
 
-/** Runs in the browser: what is shown now and was not at the last call. */
+/** Runs in the browser: lists the elements that are visible now and were not at the last call. */
 function findNew(): string {
   const all = [...document.querySelectorAll('body *')].filter((element) => element.checkVisibility())
   const before: unknown = Reflect.get(window, 'shown')
@@ -78,7 +78,7 @@ function findNew(): string {
     : ''
 }
 
-/** The styles and scripts of other pages than the form to create that contain such text. */
+/** Finds the styles and scripts that match a pattern, except those of the create form. */
 function findOutsideCreating(pattern: RegExp): string[] {
   return [...new Glob('{styles,browser}/**/*.{css,js}').scanSync(FRAME)].filter(
     (path) =>
@@ -105,7 +105,10 @@ needs('chromium').describe('in a browser', () => {
     await stage.clear()
   })
 
-  /** The page as it was loaded on a phone: nothing moved, and everything is large enough for a finger. */
+  /**
+   * Checks a page that was loaded on a phone: nothing has moved, and every control is large enough for a
+   * finger.
+   */
   async function expectFitForFingers(page: Page, stop: string): Promise<void> {
     const shifts = await page.evaluate(() => Reflect.get(window, 'shifts'))
     // The limit of a good page load, by the Web Vitals.
@@ -117,8 +120,8 @@ needs('chromium').describe('in a browser', () => {
   const seenOnDesk = new Set([''])
 
   /**
-   * Looks at a page that was loaded on a phone, in the light, and then at the same page on a desk, in the
-   * dark: there, axe looks for more than colours only where a desk shows something that no page before has
+   * Checks a page that was loaded on a phone, in light colours, then the same page on a desktop, in dark
+   * ones. There, axe checks more than colours only if the desktop shows elements that no earlier page has
    * shown.
    */
   async function lookAtBoth(page: Page, stop: string, findFaults: FindFaults): Promise<void> {
@@ -135,7 +138,7 @@ needs('chromium').describe('in a browser', () => {
     await page.setViewportSize(PHONE)
   }
 
-  /** Looks at each stop; no page leaves the machine or breaks its policy meanwhile. */
+  /** Checks each stop. Meanwhile no page may load from another machine or break its policy. */
   async function goRound(
     stops: readonly Stop[],
     options: BrowserContextOptions,
@@ -168,7 +171,7 @@ needs('chromium').describe('in a browser', () => {
     expect(complaints.filter((text) => !/status of (404|409|410|422)/.test(text))).toEqual([])
   }
 
-  // So each page is looked at in one scheme on a phone, and in the other on a desk.
+  // So it is enough to check each page in one scheme on a phone, and in the other on a desktop.
   test('no colour rule applies only to wide windows', () => {
     const parts = readStyles().match(/@media[^{]*min-width[^{]*\{(?:[^{}]*\{[^{}]*\})*/g) ?? []
     expect(parts.length).toBeGreaterThan(3)
@@ -176,7 +179,7 @@ needs('chromium').describe('in a browser', () => {
   })
 
   test(
-    'no page has a fault that axe knows, leaves the machine or its policy, is too wide, too small for a finger, or moves while it loads',
+    'no page has a fault that axe knows, loads from elsewhere, breaks its policy, is too wide, too small for a finger, or moves while it loads',
     () => goRound(STOPS, { viewport: PHONE, hasTouch: true }, lookAtBoth),
     TOUR_MS,
   )

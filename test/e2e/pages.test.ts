@@ -47,7 +47,7 @@ needs('chromium').describe('in a browser', () => {
   const places = ['direct', 'behind a proxy that strips the path', 'behind a proxy that keeps the path']
   /** The URLs that a browser opens, by the deployment of the server. */
   const addresses: Record<string, string> = {}
-  /** One push per deployment. */
+  /** One push for each deployment. */
   const urlTokens: Record<string, string> = {}
 
   beforeAll(async () => {
@@ -71,7 +71,10 @@ needs('chromium').describe('in a browser', () => {
     await stage.clear()
   })
 
-  /** A reverse proxy at /box; `strip` cuts that off before it asks the server. Anything else is not there. */
+  /**
+   * Starts a reverse proxy at /box. `strip` removes that prefix before it asks the server. All other paths
+   * are 404.
+   */
   function startProxy(target: string, { strip }: { strip: boolean }): string {
     const proxy = Bun.serve({
       hostname: '127.0.0.1',
@@ -81,7 +84,7 @@ needs('chromium').describe('in a browser', () => {
         if (!pathname.startsWith('/box/')) return new Response('not here', { status: 404 })
         const path = strip ? pathname.slice('/box'.length) : pathname
         const headers = { host: 'localhost', 'accept-encoding': 'gzip' }
-        // A kept connection may be closed by the server just when it is used again.
+        // Retry: the server may close a kept-alive connection just when it is used again.
         return fetch(`${target}${path}${search}`, { headers, decompress: false, keepalive: false })
       },
     })

@@ -111,7 +111,7 @@ needs('chromium').describe('a passkey', () => {
     expect(page.url()).toBe(`${base}/pushes`)
   })
 
-  test('is refused once a copy of it was used, and the page says why', async () => {
+  test('is refused after a copy of it was used, and the page says why', async () => {
     await add()
     const [key] = await listKeys()
     if (key === undefined) throw new Error('there is no passkey')
@@ -147,7 +147,7 @@ needs('chromium').describe('a passkey', () => {
     expect(new URL(page.url()).pathname).toBe('/')
   })
 
-  test('of a person whom the device does not recognise signs in to nothing', async () => {
+  test('does not sign in if the device does not recognise its owner', async () => {
     await add()
     await forget()
     await client.send('WebAuthn.setUserVerified', { authenticatorId: device, isUserVerified: false })
@@ -156,7 +156,7 @@ needs('chromium').describe('a passkey', () => {
     expect(new URL(page.url()).pathname).toBe('/sign-in')
   })
 
-  test('confirms what would ask for the password again', async () => {
+  test('confirms actions that would ask for the password again', async () => {
     await add()
     alterDatabase(server.dataDir, 'UPDATE sessions SET confirmed_at = 0')
     await page.goto(`${base}/account`)

@@ -1,5 +1,5 @@
-// The compiled binary on PostgreSQL with files in a bucket: two nodes as one, the commands beside them, and a
-// database that comes late, hangs, or cannot be used.
+// The compiled binary on PostgreSQL with files in a bucket: two nodes act as one, commands run beside them,
+// and the database starts late, hangs, or cannot be used.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
@@ -72,7 +72,7 @@ needs('postgres').describe('on PostgreSQL', () => {
     return createPeople({ fetch: fetchHere })
   }
 
-  test('two nodes are one server: each serves the pushes, files, accounts and sessions of the other', async () => {
+  test('two nodes act as one server: each serves the pushes, files, accounts and sessions of the other', async () => {
     const [one, two] = [await start(), await start()]
     expect(one.stdout()).toMatch(/^Database: +postgres:\/\/127\.0\.0\.1:\d+\/\w+$/m)
     const added = await run(['user', 'add', ANN, '--password-stdin', '--admin'], `${PASSWORD}\n`)

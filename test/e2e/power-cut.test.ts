@@ -20,7 +20,9 @@ import {
   readRecord,
 } from '../support/power-cuts.ts'
 
-/** Added latency of a sync in milliseconds: above 3, steps gather before they are committed. */
+/**
+ * The added latency of a sync in milliseconds. If it is above 3, steps are batched before they are committed.
+ */
 const SYNC_MS = process.env.SYNC_MS ?? '2'
 /** The number of random parts of unsynced writes tried at each cut. */
 const PARTS = Number(process.env.POWER_CUT_PARTS ?? 3)
@@ -137,7 +139,7 @@ function* laterThan(answered: number, all: Iterable<Cut>): Generator<Cut> {
   for (const cut of all) if (cut.answers.length > answered) yield cut
 }
 
-/** Enough cuts to hit each restart of the WAL. */
+/** Yields every third cut, enough to hit each restart of the WAL. */
 function* everyThird(all: Iterable<Cut>): Generator<Cut> {
   let n = 0
   for (const cut of all) {
@@ -155,7 +157,7 @@ needs('cc').test('every answer before a power cut is true after it', async () =>
   expect(events.filter(({ kind }) => kind === 'sync returns').length).toBeGreaterThan(10)
   const started = events.findIndex(({ kind }) => kind === 'answer')
   const syncs = events.slice(0, started).filter(({ kind }) => kind === 'sync returns')
-  // Counts the syncs before it serves: each may take 20 ms, while users wait.
+  // Limit the syncs before the server answers: each may take 20 ms, while users wait.
   expect(syncs.length).toBeLessThanOrEqual(15)
   const checked = checkCuts(dataDir, cuts(events))
   console.log(`${checked} leftovers of ${events.length} events`)
@@ -195,7 +197,7 @@ needs('cc').test('after a failed sync, the next start loses no acknowledged chan
   await run(dataDir, 'b', { SYNC_MS })
   const events = readRecord(`${dataDir}.record`)
   expect(events.filter(({ kind }) => kind === 'answer').length).toBeGreaterThan(answered + 90)
-  // A cut before that, while a start writes again what the disk has lost, is found by the check of the start
-  // after it.
+  // For an earlier cut, while a start writes again what the disk has lost, the check of the start after it
+  // finds the damage.
   checkCuts(dataDir, everyThird(laterThan(answered, cuts(events))))
 })

@@ -128,7 +128,7 @@ test.each([
     const create = (body: string) =>
       `POST /api/v2/pushes HTTP/1.1\r\n${HOST}Idempotency-Key: ${key}\r\n${body}`
     expect(await statusesOf(`${create(rest)}${UP}\r\n`, {})).toEqual([])
-    // The key is still free for another payload, as soon as the first request has noticed its end.
+    // The key is free for another payload as soon as the first request has noticed that it was aborted.
     const other = '{"push":{"payload":"other"}}'
     const json = `Content-Type: application/json\r\nContent-Length: ${other.length}\r\n\r\n${other}`
     let status = 409
@@ -153,7 +153,7 @@ test('a chunked body beyond the limit is refused while it is read, in JSON that 
   expect(JSON.parse(body).error).toContain('--max-payload-bytes')
 })
 
-// These two mostly wait, so they run concurrently.
+// These two mostly wait, so run them concurrently.
 test.concurrent('connections that send too slowly, too little or nothing are closed', async () => {
   const half = `${POST}Content-Length: 1000\r\n\r\n{"push":`
   const form = `POST /api/v2/pushes HTTP/1.1\r\n${HOST}Content-Type: multipart/form-data; boundary=x\r\n`

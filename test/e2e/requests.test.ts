@@ -121,7 +121,7 @@ test('a kill during an upload leaves nothing of it, and its answer is free again
   await again.end()
 }, 60_000)
 
-test('an answer for an age key is on the disk only encrypted, and a large one needs no more memory', async () => {
+test('an answer for an age key is stored only encrypted, and a large one needs no more memory', async () => {
   const asking = await addAccount(await stage.start())
   const { server, headers } = asking
   const identity = await generateX25519Identity()

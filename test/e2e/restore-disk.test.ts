@@ -1,4 +1,4 @@
-// Restores and verifications on a disk that is too small: refused in one sentence, and nothing is left
+// Restores and verifications on a disk that is too small are refused in one sentence, and leave nothing
 // behind.
 
 import { afterAll, afterEach, beforeAll, expect } from 'bun:test'
@@ -41,7 +41,7 @@ function mount(size: number): string {
   return disk.path
 }
 
-/** Disk sizes, so that every stage of a restore runs out of space at one of them. */
+/** Disk sizes, chosen so that each stage of a restore runs out of space at one of them. */
 const SIZES = [0.3, 0.9, 1.02, 1.1, 1.2]
 
 needs('mount').test(

@@ -72,7 +72,7 @@ test.each([
       expect(await runChild(dataDir, step)).toBeNull()
       const isThere = existsSync(join(dataDir, 'oncebox.db'))
       if (isThere) {
-        // At most an empty folder may remain.
+        // At most an empty folder may be left.
         for (const name of readdirSync(dataDir).filter((other) => other.startsWith('.oncebox-restore-')))
           rmdirSync(join(dataDir, name))
       } else expect(await runChild(dataDir, 0)).toBe(steps)

@@ -1,4 +1,4 @@
-// A large file end-to-end by command: what it takes, and that nothing of it is left behind.
+// A large file end-to-end by command: what memory it takes, and that nothing of it is left behind.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createReadStream, createWriteStream, mkdirSync, readdirSync, statSync } from 'node:fs'
@@ -82,7 +82,7 @@ test('1 GiB takes at most 60 MiB more memory than without encryption', async () 
   expect((sealed[1] ?? 0) - (plain[1] ?? 0)).toBeLessThan(60)
 }, 1_800_000)
 
-test('2 GiB come back unchanged, and nothing is left in the temporary folder', async () => {
+test('2 GiB are received unchanged, and nothing is left in the temporary folder', async () => {
   await writeFile('two.bin', 2 * GIB)
   await passOn('two.bin', '--end-to-end', '--views', '1')
   expect(await digestOf('in/3.bin')).toBe(await digestOf('two.bin'))

@@ -1,5 +1,5 @@
-// End-to-end pushes through the compiled binary, beside the program age: both open what the other has sealed,
-// and nothing of them is left in clear on the server, in its log or in a backup.
+// End-to-end pushes through the compiled binary and the program age: each opens what the other has encrypted,
+// and no plaintext of them is on the server, in its log or in a backup.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

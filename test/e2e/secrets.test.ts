@@ -167,7 +167,7 @@ async function visitEverything(server: Started, apiToken: string): Promise<strin
     await server.ask(`${pushes}/active`, { headers })
   }
 
-  // The end.
+  // Here the push ends.
   await server.retrieve(anonymous.url_token, { method: 'DELETE' })
   await server.retrieve(`${anonymous.url_token}?passphrase=${passphrase}`)
   await server.retrieve(withFile.url_token, { method: 'DELETE', headers: auth })
@@ -182,7 +182,7 @@ test.each(['text', 'json'])('no secret reaches the data folder or the log (%s)',
   await waitUntil(() => server.stderr().split('\n').length > 60)
   expect(server.stderr()).not.toMatch(/ 5\d\d |"status":5\d\d/)
   expectNoTrace([{ where: 'commands', bytes: Buffer.from(printed) }, ...readTraces(server)], texts)
-  // Searches the WAL as a crash leaves it, and the folder after an orderly end.
+  // Searches the WAL after a crash, and the folder after an orderly end.
   await server.end('SIGKILL')
   expectNoTrace(readFolder(server.dataDir), texts)
   const next = await stage.start({ dataDir: server.dataDir, flags: ['--log-format', format] })

@@ -8,7 +8,7 @@ import { createStage, runBinary } from '../support/binary.ts'
 const stage = createStage()
 afterAll(stage.clear)
 
-test('every promise holds on this machine, in a folder of its own', async () => {
+test('every promise holds on this machine, in a temporary folder', async () => {
   const folder = stage.folder()
   const { stdout, stderr, code } = await runBinary([
     'selftest',

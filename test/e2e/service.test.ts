@@ -9,7 +9,7 @@ import { needs } from '../support/needs.ts'
 
 const stage = createStage()
 
-/** Folders whose changes only the script sees. */
+/** Folders whose changes only the script can see. */
 const PRIVATE = ['/etc', '/usr/local/bin', '/var/lib']
 
 const inPrivate = needs('mount', 'systemctl', 'unshare', 'bash', 'setpriv', 'curl')

@@ -117,7 +117,7 @@ test('an account with a password is linked by it', async () => {
   expect((await createBrowser().signIn('bob')).text).toContain('bob@example.org')
 })
 
-test('a token is made after the provider has asked again', async () => {
+test('a token is created after the provider has authenticated the person again', async () => {
   const browser = createBrowser()
   const account = await browser.signIn('ann')
   const form = /name="form" value="([^"]+)"/.exec(account.text)?.[1] ?? ''

@@ -1,4 +1,5 @@
-// Slow bodies from many addresses of one host, over real sockets: they leave room for other clients' bodies.
+// Slow bodies from many addresses of one host, over real sockets: they leave memory for other clients'
+// bodies.
 
 import { afterAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
@@ -10,7 +11,9 @@ afterAll(stage.clear)
 
 const KIB = 1024
 const MIB = 1024 * KIB
-/** Each address from 127.0.0.2 on sends two large bodies and eight small ones, but for their last bytes. */
+/**
+ * Each address from 127.0.0.2 on sends two large bodies and eight small ones, all without their last bytes.
+ */
 const ADDRESSES = 60
 const BODIES = [...Array<number>(2).fill(6 * MIB), ...Array<number>(8).fill(127 * KIB)]
 
@@ -31,8 +34,8 @@ function sendSlowly(port: number, localAddress: string, bytes: number): SlowBody
 }
 
 /**
- * Resolves to the status of a create. Tries again as `Retry-After` says, because a busy machine sheds a
- * request now and then; the slow bodies would hold their room for longer than all tries take.
+ * Resolves to the status of a create. Retries as `Retry-After` says, because a busy machine may shed a
+ * request; the slow bodies would keep their memory for longer than all retries take.
  */
 async function createWithin(tries: number, create: () => Promise<Response>): Promise<number> {
   const { status } = await create()
@@ -41,7 +44,7 @@ async function createWithin(tries: number, create: () => Promise<Response>): Pro
   return createWithin(tries - 1, create)
 }
 
-// Other systems have no other loopback addresses than 127.0.0.1.
+// Other systems have only 127.0.0.1 as loopback address.
 test.skipIf(process.platform !== 'linux')(
   'a body that arrives at once finds room while slow ones from many addresses fill it',
   async () => {

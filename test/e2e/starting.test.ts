@@ -188,7 +188,7 @@ test('the message for a port in use names its flag', async () => {
 })
 
 test('the server listens on both addresses of localhost, and refuses to start if one is in use', async () => {
-  // Another test must not be given the port in between.
+  // No other test must get the port in between.
   const server = await stage.start({ flags: ['--port', String(freePort())] })
   for (const address of ['127.0.0.1', '[::1]'])
     expect((await fetch(`http://${address}:${server.port}/up`)).status).toBe(200)

@@ -31,7 +31,7 @@ async function slowCreate({ port }: Started, payload: string) {
   socket.write(
     `POST /api/v2/pushes HTTP/1.1\r\n${headers.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n`,
   )
-  // The server asks for the body of a request that it has begun with.
+  // The server sends 100 when it has begun the request and wants its body.
   await waitUntil(() => text.includes(' 100 '))
   socket.write(body.slice(0, 10))
 
@@ -98,7 +98,7 @@ test('clients that ask continuously lose no request: each is answered, or its co
   for (const { ending, lost } of await Promise.all(loads)) expect([ending, lost]).toEqual([1, 0])
 })
 
-test('idle connections and partial requests do not delay the stop; an endless request does until a deadline', async () => {
+test('idle connections and partial requests do not delay the stop; an endless request does, until a deadline', async () => {
   const server = await stage.start()
   for (let i = 0; i < 3; i += 1) await (await server.ask('/up')).text()
   const silent = connect({ host: '127.0.0.1', port: server.port }).on('error', () => undefined)
@@ -114,7 +114,7 @@ test('idle connections and partial requests do not delay the stop; an endless re
   const other = await stage.start()
   const running = await slowCreate(other, 'never')
   const stop = startStopwatch()
-  // If it were delayed, it would end as late as the other one.
+  // If the stop were delayed, this would end as late as the other one.
   const ended: [string, number][] = []
   await Promise.all([
     other.end().then((code) => ended.push(['with a request', code])),
@@ -166,7 +166,7 @@ test('a second signal ends the server at once', async () => {
   await slowCreate(server, 'x')
   const first = server.end()
   await untilItStops(server)
-  // Otherwise the request would delay the end, with exit code 0.
+  // Otherwise the request would delay the stop, and the exit code would be 0.
   expect(await server.end()).toBe(130)
   expect(await first).toBe(130)
 })

@@ -46,10 +46,7 @@ needs('chromium', 'certutil').describe('a browser', async () => {
 
   const visit = (address: string) => page.goto(`https://${address}:${server.port}/`)
 
-  /**
-   * In a page of its own: the error page that a refused address leaves behind breaks off the next visit, now
-   * and then.
-   */
+  /** Use a separate page: the error page of a refused address sometimes aborts the next navigation. */
   async function refusalOf(url: string, visitor = browser): Promise<string> {
     const own = await visitor.newPage()
     const refusal = await own.goto(url).then(

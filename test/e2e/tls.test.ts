@@ -20,7 +20,7 @@ const validity = { from: Date.now() - DAY, until: Date.now() + 30 * DAY }
 const authority = await makeAuthority({ commonName: 'test', names: ['localhost'], validity })
 const newLeaf = () => makeLeaf(authority, { names: ['localhost'], addresses: ['127.0.0.1'], validity })
 
-test('--lan serves https by an authority whose key others cannot read, and the next start keeps it', async () => {
+test('--lan serves https with an authority whose key others cannot read, and the next start keeps it', async () => {
   const dataDir = stage.folder()
   const flags = ['--lan', '--http-port', '0', '--mdns', 'off', '--host', '127.0.0.1']
   const server = await stage.start({ dataDir, flags })
@@ -51,7 +51,7 @@ test.if(multicast !== null)(
   },
 )
 
-test("the authority's file may be elsewhere; a truncated one is refused and not changed", async () => {
+test('the authority’s file may be elsewhere; a truncated one is refused and not changed', async () => {
   const path = join(stage.folder(), 'authority.pem')
   const flags = ['--tls', 'auto', '--tls-authority-key', path]
   const server = await stage.start({ flags })

@@ -40,7 +40,7 @@ test('a login without a terminal needs the fingerprint, and pins that authority'
   const wrong = await run([...login, '--ca-fingerprint', OTHER], token)
   expect(wrong.code).not.toBe(0)
   expect(wrong.stderr).toContain('another fingerprint')
-  // No token was sent before the authority was compared.
+  // No token was sent before the user compared the authority.
   expect(server.stderr()).not.toContain('/api/v2/pushes')
 
   const right = await run(
@@ -55,7 +55,7 @@ test('a login without a terminal needs the fingerprint, and pins that authority'
 
 test('a pinned server that presents another authority gets no request', async () => {
   const server = await startWithAuthority()
-  // Both servers use the same address, which no other program can take meanwhile.
+  // Both servers use the same address, which no other program can take in between.
   const wire = await startFaultProxy(server.port)
   const run = createHome()
   const login = [

@@ -1,4 +1,5 @@
-// A Unix socket instead of a port: for a proxy of the same group, whose headers count only if it is declared.
+// A Unix socket instead of a port: for a proxy of the same group, whose headers are trusted only if it is
+// declared.
 
 import { afterEach, expect, test } from 'bun:test'
 import { existsSync, statSync, writeFileSync } from 'node:fs'

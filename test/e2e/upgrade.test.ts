@@ -1,5 +1,5 @@
-// The program replaces itself by a signed release that starts here, atomically, and can return to the former
-// one.
+// The program replaces itself by a signed release that starts on this machine, atomically, and can restore
+// the former one.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
@@ -100,7 +100,7 @@ test('with PostgreSQL, the program is replaced and restored as well', async () =
 
 test('kill -9 during an upgrade leaves the program, and the next upgrade removes the leftovers', async () => {
   const { folder, program, dataDir, release, upgrade } = await install()
-  // A program that does not end until its reader is gone keeps the upgrade in its middle.
+  // A program that does not end while it has a reader keeps the upgrade busy.
   const endless = Buffer.from('#!/bin/sh\nwhile echo; do sleep 0.1; done\n')
   writeFileSync(release, endless)
   writeFileSync(`${release}.minisig`, signBytes(endless, `oncebox 99.0.0 ${own}`))

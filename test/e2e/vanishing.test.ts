@@ -16,7 +16,7 @@ afterEach(stage.clear)
 
 /** Time until a push expires that was made to expire soon: enough to inspect it before. */
 const SOON_MS = 5_000
-/** Rows larger than this keep their sealed payload on overflow pages, which are wiped as a whole. */
+/** Larger rows keep their sealed payload on overflow pages, which are wiped completely. */
 const OWN_PAGES = 8_000
 /** Length of format, key number and nonce, which precede the random bytes. */
 const HEAD_BYTES = 14
@@ -96,7 +96,7 @@ test('pushes of all sizes that expire in any order vanish, and the others remain
   )
   const doomed = shuffled(pushes).slice(0, 350)
   const kept = pushes.filter((push) => !doomed.includes(push))
-  // The search must be able to find what it looks for.
+  // Check that the search finds what is there.
   await expectFound(server, pushes)
   await expireAll(server, doomed)
   await expectGone(server, doomed)
@@ -141,7 +141,7 @@ test('pushes that expired by time vanish soon, however rare sweeps are', async (
   const withPassphrase = await createPushes(server, [100, 10_000], {
     push: { ...push, passphrase: 'open sesame' },
   })
-  // Ignores what the first sweep may have removed.
+  // Ignore what the first sweep may have removed.
   await Bun.sleep(1_500)
   const all = [...open, ...withPassphrase]
   await expectFound(server, all)

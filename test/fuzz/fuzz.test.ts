@@ -67,7 +67,7 @@ test('every answer to a random request matches the reference', async () => {
       .map(([status, n]) => `${status}: ${n}`)
       .join(', ')}; memory +${growth.toFixed(0)} MiB`,
   )
-  // Every kind of outcome must be reached, so that the fuzzing is meaningful.
+  // Every kind of outcome must occur, so that the fuzzing is meaningful.
   for (const status of [200, 201, 400, 401, 403, 404, 405, 415, 421, 422])
     expect({ status, n: statuses.get(status) ?? 0 }).not.toEqual({ status, n: 0 })
   expect(growth).toBeLessThan(150)
@@ -207,7 +207,7 @@ test('a sealed file that was altered at any byte is never served as complete', a
     if (Buffer.from(bytes).equals(sealed)) continue
     writeFileSync(path, bytes)
     const got = await download()
-    // Authenticated segments may have been sent; never anything else, and never the whole file.
+    // Authenticated segments may have been sent, but nothing else, and never the whole file.
     expect({ change, isWhole: got?.length === content.length }).toEqual({ change, isWhole: false })
     if (got !== null) expect(content.subarray(0, got.length).equals(got)).toBe(true)
   }

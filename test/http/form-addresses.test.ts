@@ -1,4 +1,4 @@
-// The address of a form answers GET, because browsers ask for it on a reload or a change of language after a
+// The address of a form answers GET, because browsers request it on a reload or a change of language after a
 // refusal.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
@@ -7,12 +7,12 @@ import { type Api, startApi } from '../support/api.ts'
 import { createPeople, type People, type Person } from '../support/people.ts'
 
 const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'ja']
-/** Their GET leads to the provider, or they are no forms. */
+/** URLs whose GET leads to the provider, or that are not forms. */
 const OF_PROVIDER: readonly string[] = [PAGES.submitProvider.path, PAGES.providerLogout.path]
 const FORMS: Endpoint[] = Object.values(PAGES).filter(
   ({ method, path }) => method === 'POST' && !OF_PROVIDER.includes(path),
 )
-/** Exempt from rate limits. */
+/** An address that is exempt from rate limits. */
 const from = '127.0.0.1'
 
 let api: Api

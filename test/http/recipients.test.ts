@@ -1,4 +1,4 @@
-// The listener for recipients: which URLs it knows, what it ignores, and the links that lead to it.
+// The listener for recipients: which URLs it serves, what it ignores, and the links that use it.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
@@ -104,7 +104,7 @@ describe('of the map of URLs', () => {
       const body = isJson ? { json: { push: { payload: 'x' } } } : { body: 'x=1' }
       const init = url.method === 'GET' ? {} : { method: url.method, ...body }
       const { status } = await outside(pathOf(url), init)
-      // These paths name what does not exist.
+      // The parameters of these paths name nothing that exists.
       const isMissing = /:grant|:name/.test(url.path)
       expect([403, 404].includes(status)).toBe(isMissing)
     },
@@ -128,13 +128,13 @@ describe('of the map of URLs', () => {
   })
 })
 
-test('a program learns there what a request asks for', async () => {
+test('a program can read there what a request asks for', async () => {
   const asked = await api.call('/api/oncebox/requests', { token, json: { request: { accept: ['text'] } } })
   const answer = await outside(`/q/${asked.body.url_token}`, { headers: { accept: 'application/json' } })
   expect(await answer.json()).toMatchObject({ accept: ['text'], recipient: null })
 })
 
-test('an owner who opens the own link there spends a view, with token and with session', async () => {
+test('an owner who opens a secret link there uses up a view, with a token and with a session', async () => {
   const push = await api.create({ expire_after_views: 5 }, { token })
   const byToken = await outside(`${PUSHES}/${push.url_token}`, { token })
   expect(((await byToken.json()) as Wire).views_remaining).toBe(4)
@@ -147,7 +147,7 @@ test('an owner who opens the own link there spends a view, with token and with s
   expect(kinds).toEqual(['creation', 'view', 'view'])
 })
 
-test('a wrong token is not refused there, because no token is read', async () => {
+test('an invalid token is not refused there, because no token is read', async () => {
   const push = await api.create({}, { token })
   const wrong = { authorization: 'Bearer obx_wrong', 'x-user-token': 'wrong' }
   expect((await outside(`${PUSHES}/${push.url_token}`, { headers: wrong })).status).toBe(200)
@@ -181,7 +181,7 @@ test('links, JSON links and download links start with the URL for recipients eve
   expect((await ann.get(`/requests/${asked.body.url_token}`)).text).toContain(String(asked.body.html_url))
 })
 
-test('only the name of the URL for recipients is answered, loopback not', async () => {
+test('only the host name of the URL for recipients is accepted there, not loopback', async () => {
   const { url_token } = await api.create()
   const ask = (host: string) => api.fetchOutside(`/p/${url_token}`, { headers: { host }, from: '127.0.0.1' })
   expect((await ask(HOST)).status).toBe(200)
@@ -193,7 +193,7 @@ test('only the name of the URL for recipients is answered, loopback not', async 
   expect((await api.fetchOutside('/up', { headers: { host: 'nas' } })).status).toBe(200)
 })
 
-test('pages of listed origins and of the first listener are other sites there', async () => {
+test('pages of listed origins and of the first listener count as other sites there', async () => {
   const { url_token } = await api.create({ expire_after_views: 5 })
   const ask = (origin: string, method = 'GET') => {
     const preflight = { 'access-control-request-method': 'GET' }
@@ -255,7 +255,7 @@ describe('a start is refused', () => {
     },
   )
 
-  test('never on an address of the network with another port', () => {
+  test('never on a network address with another port', () => {
     expect(given('192.0.2.1:5200')).toBeNull()
   })
 })

@@ -93,7 +93,7 @@ describe('shared content', () => {
     expect((await share({ text: 'a trap' }, headers)).status).toBe(403)
   })
 
-  test('a request that the browser itself sends may share, but nothing else', async () => {
+  test('a request that the browser itself sends may share, but do nothing else', async () => {
     const body = 'push%5Bpayload%5D=x'
     const headers = { ...OF_BROWSER, 'content-type': 'application/x-www-form-urlencoded' }
     expect((await instance.fetch('/', { method: 'POST', headers, body })).status).toBe(403)

@@ -107,7 +107,7 @@ describe('without a session', () => {
   test.each(named(OF_PAGES))('%s redirects to sign-in if its guard says so', async (_, url) => {
     const isForMembers = url.guard === 'member' || url.guard === 'admin'
     expect(await asksToSignIn(open, url)).toBe(isForMembers)
-    // The create form asks by itself, after it has read what was typed.
+    // The create form checks this itself, after it has read what was typed.
     if (url !== PAGES.submitCreate) {
       expect(await asksToSignIn(closed, url)).toBe(isForMembers || url.guard === 'visitor')
     }
@@ -199,7 +199,7 @@ test('a path contains its parameter, escaped', () => {
   expect(PAGES.create.href()).toBe('/')
 })
 
-test('the secret link ends in /r when there is a confirmation step', () => {
+test('the secret link ends in /r if there is a confirmation step', () => {
   const link = (retrievalStep: boolean) =>
     secretLink({ push: { retrievalStep }, urlToken: 'abc' }, 'https://once.example/box')
   expect(link(false)).toBe('https://once.example/box/p/abc')

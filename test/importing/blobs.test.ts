@@ -1,4 +1,4 @@
-// The files of another server: nothing but what lies in its storage folder comes, and only as it was stored.
+// The files of another server: only those in its storage folder are imported, and only unaltered.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
@@ -22,7 +22,7 @@ const KEY = 'abcdefgh'
 
 let folder: string
 let storage: string
-/** Where the file of KEY lies. */
+/** The path of KEY's file. */
 let path: string
 
 beforeEach(() => {

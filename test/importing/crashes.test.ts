@@ -1,4 +1,4 @@
-// An import that is killed at any step has brought everything or nothing, and the next one brings the rest.
+// An import that is killed at any step has imported everything or nothing, and the next one imports the rest.
 
 import { expect, test } from 'bun:test'
 import { cpSync, readdirSync, rmSync } from 'node:fs'
@@ -11,8 +11,8 @@ import { openTestStore } from '../support/store.ts'
 const CHILD = resolve(import.meta.dir, '../support/import-child.ts')
 
 /**
- * One import tells what each step leaves: a kill leaves what is written, which the copy holds, too. Kills at
- * some steps, others at each run, show that this is so.
+ * One import copies its folder at each step, which equals the state after a kill. Real kills at some steps,
+ * others in each run, verify that.
  */
 const KILL_EVERY = 8
 
@@ -42,7 +42,7 @@ test('an import that is killed at any step imports everything or nothing', async
     masterKeyFile: join(original, 'master.key'),
   }
 
-  /** Resolves to the number of pushes that came at once. */
+  /** Checks what was imported. Resolves to the number of imported pushes. */
   async function check(step: number, dataDir: string): Promise<number> {
     // A copy is at another place.
     const { store } = await openTestStore({ dataDir, acceptMove: true })

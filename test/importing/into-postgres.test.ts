@@ -28,7 +28,7 @@ afterAll(async () => {
   await postgres?.stop()
 })
 
-/** Each data folder has a database of its own. */
+/** Returns a separate database for each data folder. */
 function databaseOf(dataDir: string): Promise<TestDatabase> {
   const database = databases.get(dataDir) ?? postgres.newEmptyDatabase()
   databases.set(dataDir, database)

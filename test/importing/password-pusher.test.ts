@@ -1,5 +1,4 @@
-// What an import reads from an SQLite file, besides what holds for every database: its log, its damage, its
-// age.
+// Imports from an SQLite file, besides what holds for every database: its WAL, its damage, its version.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'

@@ -18,7 +18,7 @@ function prepare(isKnown: PrepareOptions['isKnown'], readPushes = fivePushes) {
     { ...source, readPushes, readAccounts: async function* () {}, close: async () => undefined },
     {
       ...{ now: 1, lanes: 2, isKnown, onProgress: () => undefined, argon2Cost: {} as Argon2Cost },
-      // No push gets so far that a file is uploaded or a passphrase derived.
+      // The test ends before a file is uploaded or a passphrase derived.
       uploads: {} as PrepareOptions['uploads'],
     },
   )

@@ -1,5 +1,5 @@
-// Imports from PostgreSQL and from MariaDB, where they are installed: all that holds for SQLite, the real
-// data, and what only servers can do.
+// Imports from PostgreSQL and MariaDB, if they are installed: all that holds for SQLite, the real data, and
+// what only servers can do.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
@@ -188,7 +188,7 @@ function serverCases(server: () => DatabaseServer): void {
       relieve: () => undefined,
     })
 
-  /** Opens the source, lets something happen, then reads it. */
+  /** Opens the source, changes something, and then reads it. */
   async function lateSource(database: string, happen: () => Promise<void>) {
     const source = await openServer(database)
     await happen()

@@ -21,7 +21,7 @@ describe('reading', () => {
     ['A=1\nA=2', { A: '2' }],
     ['A=1\r\nB=2\r\n', { A: '1', B: '2' }],
     ['A=\nB=x#y', { A: '', B: 'x#y' }],
-    // Blanks around the name and before the value count for nothing.
+    // Blanks around the name and before the value are ignored.
     [' A = 1\nB\t=\t2\n  \t\n', { A: '1', B: '2' }],
     ['A="one" \'two\' three\n', { A: 'onetwothree' }],
     ['A="one\n# two"\nB=2', { A: 'one\n# two', B: '2' }],

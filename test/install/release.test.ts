@@ -48,7 +48,7 @@ test.each([
   ['1.0.0-beta.2', '1.0.0-beta.11'],
   ['1.0.0-rc.1', '1.0.0'],
   ['1.2.0', '1.10.0'],
-])('%s is older than %s, as semver.org says', (older, newer) => {
+])('%s is older than %s, according to semver.org', (older, newer) => {
   const release = (version: string) => ({ version, target: 'linux-x64' })
   expect(problemOfRelease(release(older), release(newer))).toContain('older')
   expect(problemOfRelease(release(newer), release(older))).toBeNull()

@@ -1,4 +1,4 @@
-// What installing does on each system, decided before anything is touched.
+// The effects of an installation on each system, decided before anything is changed.
 
 import { describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -188,7 +188,7 @@ describe('the command line', () => {
     expect(text).toContain('run systemctl enable oncebox.service')
   })
 
-  test('settings that the server would refuse are refused before anything is touched', async () => {
+  test('settings that the server would refuse are refused before anything is changed', async () => {
     const trial = createTrial()
     expect(await trial.run('service', 'install', '--port', 'x', '--data-dir', '/home/ann/box')).toBe(2)
     expect(trial.text()).toContain('ONCEBOX_PORT "x"')
@@ -205,7 +205,7 @@ describe('the command line', () => {
     expect(trial.text()).toContain('  ONCEBOX_KEY_FILE=/k')
   })
 
-  test('a dry run of uninstalling lists nothing where nothing is installed', async () => {
+  test('a dry run of uninstalling lists nothing if nothing is installed', async () => {
     const trial = createTrial({ home: '/nonexistent' })
     expect(await trial.run('service', 'uninstall', '--user', '--dry-run')).toBe(0)
     expect(trial.out).toEqual([expect.stringContaining('is not installed')])
@@ -256,13 +256,16 @@ describe('the command line', () => {
     expect(trial.err.at(-1)).toBe('oncebox: No server runs on /srv/box.')
   })
 
-  test.each(['health', 'open', 'doctor'])('the help of %s shows only what it takes', async (name) => {
-    const trial = createTrial()
-    expect(await trial.run(name, '--help')).toBe(0)
-    expect(trial.text()).toContain('--data-dir <folder>')
-    expect(trial.text().split('\n').length).toBeLessThan(85)
-    if (name !== 'health') expect(trial.text()).toContain('--base-url <url>')
-  })
+  test.each(['health', 'open', 'doctor'])(
+    'the help of %s shows only the flags that it accepts',
+    async (name) => {
+      const trial = createTrial()
+      expect(await trial.run(name, '--help')).toBe(0)
+      expect(trial.text()).toContain('--data-dir <folder>')
+      expect(trial.text().split('\n').length).toBeLessThan(85)
+      if (name !== 'health') expect(trial.text()).toContain('--base-url <url>')
+    },
+  )
 })
 
 test('an empty backup folder is accepted, and one with another user’s files is named with the remedy', () => {

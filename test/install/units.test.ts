@@ -1,4 +1,4 @@
-// What service managers are given, checked with systemd's own tools where they are installed.
+// The unit files for service managers, checked with systemd's own tools where they are installed.
 
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { needs } from '../support/needs.ts'
 
 const FACTS = {
   scope: 'machine' as const,
-  // An executable that is there, because systemd looks for it.
+  // systemd checks that the executable exists.
   places: { executable: '/bin/true', envFile: '/etc/oncebox/oncebox.env' },
   dataDir: '/var/lib/oncebox',
   ...{ keyFile: null, tlsAuthorityKey: null, logFile: null, auditLog: null, backupDir: null },
@@ -61,7 +61,7 @@ test('only a port below 1024 grants the service a capability and turns off Priva
   expect(low).not.toContain('PrivateUsers')
 })
 
-test('systemd starts it under its own user, reloads it, and does not restart wrong settings', () => {
+test('systemd starts it under its own user, reloads it, and does not restart it with wrong settings', () => {
   const unit = systemUnit()
   for (const line of [
     'ExecStart=/bin/true serve',

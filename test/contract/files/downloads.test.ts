@@ -99,7 +99,7 @@ describe('grants', () => {
     expect((await download(url)).status).toBe(403)
   })
 
-  test('end with a deletion, and the files are gone', async () => {
+  test('end when the push is deleted, and the files are gone', async () => {
     const { urlToken, url } = await pushed()
     await at.api.expire(urlToken)
     expect((await download(url)).status).toBe(404)
@@ -192,7 +192,7 @@ describe('grants', () => {
   })
 
   test('in progress are aborted by a deletion, but not by expiry', async () => {
-    // More than the buffers of both ends hold.
+    // Larger than the buffers of both ends.
     const content = noise(40 * MIB)
     const push = async () => {
       const { body } = await post([part(content), { name: 'push[expire_after_duration]', content: '0' }])

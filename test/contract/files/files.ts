@@ -36,7 +36,7 @@ export function useFiles() {
     return (await api.retrieve(urlToken)).body.files as FileBody[]
   }
 
-  /** Not checked against the reference, which does not contain downloads. */
+  /** Downloads a file. Not checked against the reference, which does not contain downloads. */
   function download(url: string, init: RequestInit & { from?: string } = {}) {
     return api.fetch(url.replace('http://localhost', ''), init as never)
   }

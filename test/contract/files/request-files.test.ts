@@ -116,7 +116,7 @@ describe('an upload', () => {
     await waitUntil(() => stored().length === 0)
   })
 
-  test('of more than ten minutes takes an answer that is left then', async () => {
+  test('of more than ten minutes loses its reservation, and is stored only if an answer is left', async () => {
     const urlToken = await ask()
     const slow = await beginUpload(urlToken)
     at.api.clock.advance(10 * 60 * 1000)
@@ -166,7 +166,7 @@ describe('an upload', () => {
     await waitUntil(() => stored().length === 1)
   })
 
-  test('that is repeated with its idempotency key arrives once', async () => {
+  test('that is repeated with its idempotency key is stored once', async () => {
     const urlToken = await ask({ max_answers: 3 })
     const init = { headers: { 'idempotency-key': randomUUID() } }
     for (let n = 0; n < 3; n += 1) expect((await send(urlToken, [part('same')], init)).status).toBe(201)
@@ -180,7 +180,7 @@ describe('with a passphrase', () => {
   const passphrase = { name: 'push[passphrase]', content: 'open sesame' }
   const wrong = { name: 'push[passphrase]', content: 'wrong' }
 
-  test('files may come before it or after it, and a wrong one stores nothing', async () => {
+  test('files may be sent before or after it, and with a wrong one nothing is stored', async () => {
     const urlToken = await ask({ passphrase: 'open sesame', max_answers: 2 })
     expect((await send(urlToken, [wrong, part(noise(MIB))])).status).toBe(401)
     expect((await send(urlToken, [part('x')])).status).toBe(401)
@@ -191,7 +191,7 @@ describe('with a passphrase', () => {
     await waitUntil(() => stored().length === 2)
   })
 
-  test('a stranger without it reserves no answer, and only one of them at a time stores files', async () => {
+  test('a stranger without it reserves no answer, and only one stranger at a time stores files', async () => {
     const urlToken = await ask({ passphrase: 'open sesame' })
     const { answer, go } = await beginUpload(urlToken)
     expect((await send(urlToken, [part('x'), passphrase])).status).toBe(429)
@@ -265,7 +265,7 @@ describe('with an age key', () => {
       { name: 'push[payload]', content: secret },
     ])
     const [push] = await received()
-    // All that the server itself can decrypt.
+    // Everything that the server itself can decrypt.
     const { body } = await at.api.retrieve(push?.url_token ?? '')
     const files = await Promise.all(
       (body.files as FileBody[]).map(async ({ url }) => (await download(url)).bytes()),

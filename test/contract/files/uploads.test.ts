@@ -136,7 +136,7 @@ test('an upload of an account that is removed meanwhile creates no push', async 
   await waitUntil(() => stored().length === 0)
 })
 
-test('below the floor of free space nothing is created, and everything else works', async () => {
+test('below the floor of free space creates are refused, and everything else works', async () => {
   const { dataDir } = at.api
   await at.api.stop()
   at.api = await startApi({ dataDir, flags: { 'min-free-space': '1000TiB' } })

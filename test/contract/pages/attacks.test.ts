@@ -82,7 +82,7 @@ describe('an attacker', () => {
     expect([(await fetchPage(second)).status, (await fetchPage(invited)).status]).toEqual([404, 404])
   })
 
-  test('two administrators who disable each other at once leave one enabled', async () => {
+  test('if two administrators disable each other at once, one stays enabled', async () => {
     const two = await startApi()
     for (const email of ['a@example.org', 'b@example.org']) await two.addAccount(email, { isAdmin: true })
     const disable = (email: string) => two.accounts().disableAccount(email, { keepAdmin: true })
@@ -127,7 +127,7 @@ describe('an attacker', () => {
     expect((await fetchPage('/account', { headers: { cookie: cookies.at(-1) ?? '' } })).status).toBe(200)
   })
 
-  test('guesses from many addresses do not lock out an owner whose address has a session', async () => {
+  test('guesses from many addresses do not lock out the owner at an address that has a session', async () => {
     const limited = await startApi()
     await limited.addAccount('bob@example.org')
     const attempt = async (password: string, from: string) => {

@@ -79,7 +79,7 @@ describe('the create form', () => {
     },
   )
 
-  test('keeps what another app shared to it', async () => {
+  test('keeps what another app has shared with it', async () => {
     const parts = [
       { name: 'text', content: SECRET },
       { name: 'title', content: 'a title' },

@@ -48,7 +48,7 @@ describe('every page', () => {
         )
         const ids = attributesIn(answer.text, '[id]', 'id')
         expect(ids).toEqual([...new Set(ids)])
-        // No resource comes from another origin.
+        // All resources come from this origin.
         expect(answer.text.replaceAll(/xmlns="[^"]+"/g, '')).not.toMatch(/(src|href|action)="(https?:)?\/\//)
       }
     },

@@ -12,7 +12,7 @@ const pages = usePages()
 const { fetchPage, send, signIn } = pages
 
 describe('one-time links', () => {
-  test('create one account, however many browsers use them at once', async () => {
+  test('create one account, even if many browsers use them at once', async () => {
     const fresh = await startApi()
     const path = fresh.setupPath() ?? ''
     const use = (n: number) =>
@@ -37,7 +37,7 @@ describe('one-time links', () => {
     await fresh.close()
   })
 
-  test('never reach the log, nor do cookies, passwords or typed secrets', async () => {
+  test('never appear in the log, nor do cookies, passwords or typed secrets', async () => {
     const { cookie, form } = await signIn('ann@example.org')
     await send('/', { 'push[payload]': 'TYPED secret', 'push[form]': form }, { headers: { cookie } })
     await fetchPage('/welcome/0123456789abcdefghjkmnpqrstvwxyz')

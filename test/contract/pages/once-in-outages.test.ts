@@ -1,4 +1,4 @@
-// An outage in the middle of a form counts, creates or loses nothing twice.
+// An outage in the middle of a form causes no loss, and nothing is counted or created twice.
 
 import { expect, test } from 'bun:test'
 import { DomainError } from '../../../src/domain/errors.ts'
@@ -11,7 +11,7 @@ import { away, BOB, NOTHING, useOutages } from './outages.ts'
 const { say } = wordsOf('en')
 const at = useOutages()
 
-test('a right password whose session cannot be stored does not count as a wrong one', async () => {
+test('a right password is not counted as wrong if its session cannot be stored', async () => {
   at.store.failWith((operation) => (operation === 'sessions.addSession' ? away('disk_full') : null))
   for (let n = 0; n < 12; n += 1) {
     const { status } = await at.people.post('/sign-in', { email: BOB, password: at.people.password })

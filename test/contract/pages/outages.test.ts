@@ -169,7 +169,7 @@ const CASES: Record<string, Case> = {
   },
 }
 
-/** Gives Bob a second factor, whose next code comes a minute later. */
+/** Gives Bob a second factor, and advances the clock by a minute, for its next code. */
 async function turnOn(): Promise<void> {
   const answer = await at.bob.post('/account/two-factor', {
     secret,

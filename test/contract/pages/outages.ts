@@ -10,7 +10,7 @@ export const ANN = 'ann@example.org'
 export const BOB = 'bob@example.org'
 
 export const away = (code: OutageCode = 'overloaded') => new DomainError(code, 'away')
-/** Every operation fails, as when the database server is down. */
+/** Lets every operation fail, as if the database server were down. */
 export const NOTHING: Fails = () => away()
 /** Sessions are found, then every other operation fails. */
 const AFTER_SESSION: Fails = (operation) => (operation === 'sessions.findByHash' ? null : away())

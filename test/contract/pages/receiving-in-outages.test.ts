@@ -30,7 +30,7 @@ describe('the page of a secret link', () => {
     expect(await views()).toBe(3)
   })
 
-  test('says that nothing was opened even if the page itself cannot be shown', async () => {
+  test('says that nothing was opened, even if the page itself cannot be shown', async () => {
     urlToken = (await at.api.create({ payload: 'x' })).url_token
     at.store.failWith(NOTHING)
     const answer = await at.people.get(`/p/${urlToken}`)

@@ -71,7 +71,7 @@ describe('a secret link', () => {
     expect((await pages.api.retrieve(url_token)).body.views_remaining).toBe(0)
   })
 
-  test('concurrent presses on one page count one view; on many pages, exactly as many as remain', async () => {
+  test('concurrent presses on one page count one view; on several pages, exactly as many as remain', async () => {
     const { html_url } = await pages.api.create({ expire_after_views: 5 })
     const path = pathOf(html_url)
     const one = nonceOf((await fetchPage(path)).text)
@@ -130,7 +130,7 @@ describe('a secret link', () => {
     expect(preview.headers.get('content-type')).toContain('text/html')
   })
 
-  test.each(['viewer', 'owner'])('of files lets its %s end the downloads of the last view', async (who) => {
+  test.each(['viewer', 'owner'])('with files lets its %s end the downloads of the last view', async (who) => {
     const email = `files-of-${who}@example.org`
     const token = await pages.api.addAccount(email)
     const { cookie, form } = await signIn(email)

@@ -113,7 +113,8 @@ describe('signing in', () => {
       known.push(await time('bob@example.org'))
       unknown.push(await time(`nobody-${n}@example.org`))
     }
-    // argon2 takes tens of milliseconds of CPU time. Without it, an unknown address would be answered in one.
+    // argon2 takes tens of milliseconds of CPU time. If it were skipped, an unknown address would be answered
+    // in one.
     const least = (times: number[]) => Math.min(...times)
     expect(least(unknown)).toBeGreaterThan(least(known) / 4)
     expect(least(unknown)).toBeLessThan(least(known) * 4)
@@ -134,7 +135,7 @@ describe('signing in', () => {
     const refused = await attempt(PASSWORD, '192.0.2.2')
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeWithin(1, 61)
-    // Another address is not locked out.
+    // A client at another address is not locked out.
     expect((await attempt(PASSWORD, '192.0.2.3')).status).toBe(303)
     await limited.close()
   })

@@ -1,4 +1,4 @@
-// Creates by the previous version of the API: its wrappers, its kinds, and bodies other than JSON.
+// Creates through the previous version of the API: its wrappers, its kinds, and bodies other than JSON.
 
 import { describe } from 'bun:test'
 import { runScenarios, type Scenario } from '../../support/scenarios.ts'

@@ -233,7 +233,7 @@ describe('both versions', () => {
     expect((await api.fetch('/d/active.json', { headers: { authorization: basic } })).status).toBe(403)
   })
 
-  test('are in the reference, the previous one under a heading of its own', async () => {
+  test('are in the reference, the previous one under a separate heading', async () => {
     const { body } = await api.call<{
       paths: Record<string, Record<string, { tags: string[]; operationId: string }>>
     }>('/api/v2/openapi.json')

@@ -1,4 +1,4 @@
-// Sign-in by the header of a proxy: where it counts, and that it counts nowhere else.
+// Sign-in by the header of a proxy: where the header is trusted, and that it is ignored everywhere else.
 
 import { afterEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -58,7 +58,7 @@ function createProxied(email = ANN) {
 
 const find = (email: string) => instance.accounts().findAccount(email)
 
-test('the first visit makes an account, and a later one finds it', async () => {
+test('the first visit creates an account, and a later one finds it', async () => {
   await start()
   const ann = createProxied()
   const answer = await ann.get('/sign-in/header?next=/pushes')
@@ -72,7 +72,7 @@ test('the first visit makes an account, and a later one finds it', async () => {
   expect((await ann.get('/sign-in')).text).toContain('href="/sign-in/header')
 })
 
-test('two first visits at once make one account', async () => {
+test('two concurrent first visits create one account', async () => {
   await start()
   const statuses = await Promise.all([1, 2, 3].map(() => createProxied().get('/sign-in/header')))
   expect(statuses.map(({ status }) => status)).toEqual([303, 303, 303])

@@ -1,4 +1,5 @@
-// Every lie that an OpenID provider, or somebody between it and a browser, can tell: none signs anybody in.
+// False answers of an OpenID provider, or of somebody between it and a browser: none of them signs anybody
+// in.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -161,7 +162,7 @@ describe('a callback', () => {
     const statuses = await Promise.all([come(), come(), come()])
     expect(statuses.sort()).toEqual([303, 400, 400])
     expect(await come()).toBe(400)
-    // A new code does not make the state new.
+    // The state stays used up, even with a new code.
     const other = await instance.fetch(`/sign-in/oidc/callback?${provider.grant(location)}`, {
       headers: { cookie },
     })
@@ -176,7 +177,7 @@ describe('a callback', () => {
     await eve.get('/sign-in/oidc')
     expect((await eve.get(path)).status).toBe(400)
     expect(await eve.isSignedIn()).toBe(false)
-    // It did not use up Ann's.
+    // The forged callback did not use up Ann's own.
     expect((await ann.get(path)).status).toBe(303)
   })
 
@@ -211,7 +212,7 @@ describe('a callback', () => {
     expect((await instance.fetch(`/sign-in/oidc/callback?${twice}`, { headers })).status).toBe(400)
   })
 
-  test('that says the person refused shows a way back', async () => {
+  test('that reports a refusal by the person shows how to try again', async () => {
     const { location } = await ann.get('/sign-in/oidc')
     const state = new URL(location).searchParams.get('state')
     const query = `error=access_denied&error_description=of-the-provider&state=${state}&iss=${provider.issuer}`
@@ -265,13 +266,13 @@ describe('a logout token', () => {
     ['an empty sid', { sid: '' }],
   ]
 
-  test.each(FORGED)('with %s ends nothing', async (_name, claims) => {
+  test.each(FORGED)('with %s ends no session', async (_name, claims) => {
     await signInBy(provider, ann)
     expect(await send(await provider.logoutToken(claims))).toBe(400)
     expect(await ann.isSignedIn()).toBe(true)
   })
 
-  test('with another signature, algorithm or form ends nothing', async () => {
+  test('with another signature, algorithm or form ends no session', async () => {
     await signInBy(provider, ann)
     const good = await provider.logoutToken()
     const claims = JSON.parse(Buffer.from(good.split('.')[1] ?? '', 'base64url').toString())
@@ -299,7 +300,7 @@ describe('a logout token', () => {
     expect(await ann.isSignedIn()).toBe(true)
   })
 
-  test('ends all sessions of a person, or one of the provider, and counts once', async () => {
+  test('ends all sessions of a person, or one of the provider, and works once', async () => {
     const [one, two, eve] = [createBrowser(instance), createBrowser(instance), createBrowser(instance)]
     await signInBy(provider, one, { claims: { sid: 'sid-1' } })
     await signInBy(provider, two, { claims: { sid: 'sid-2' } })
@@ -311,7 +312,7 @@ describe('a logout token', () => {
     await signInBy(provider, one, { claims: { sid: 'sid-1' } })
     expect(await send(ofSession)).toBe(400)
     expect(await open()).toEqual([true, true, true])
-    // The session of somebody else.
+    // This session belongs to another person.
     expect(await send(await provider.logoutToken({ sid: 'sid-3' }))).toBe(200)
     expect(await open()).toEqual([true, true, true])
     expect(await send(await provider.logoutToken())).toBe(200)

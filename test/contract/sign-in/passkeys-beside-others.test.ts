@@ -51,7 +51,7 @@ async function add(browser: Browser) {
   return browser.post('/account/passkeys', { passkey })
 }
 
-test('after a sign-in at the provider the passkey is required, and it does not sign in alone', async () => {
+test('after a sign-in at the provider the passkey is required, and it does not sign in by itself', async () => {
   const { issuer } = await startWithProvider({ 'require-second-factor': 'true' })
   const ann = createBrowser(instance)
   await signInBy({ ...(provider as LyingProvider), issuer }, ann)

@@ -1,4 +1,4 @@
-// Passkeys, by an authenticator that tells the truth and one that lies.
+// Passkeys, with an honest authenticator and a lying one.
 
 import { afterEach, expect, test } from 'bun:test'
 import { DAY, MINUTE } from '../../../src/domain/time.ts'
@@ -147,7 +147,7 @@ test.each([
 })
 
 test.each(['packed', 'android-key', 'tpm', 'fido-u2f', 'apple', 'nonsense'])(
-  'an attestation of the format %s is ignored, and nothing is fetched for it',
+  'an attestation in the format %s is ignored, and nothing is fetched for it',
   async (attestation) => {
     await start()
     const answer = await add(await signedIn(), { lies: { attestation } })
@@ -203,7 +203,7 @@ test('a challenge works once, in the browser that got it, for its purpose, and f
   expect(await send(late, old)).toBe(422)
 })
 
-test('of two answers to one challenge, one signs in', async () => {
+test('of two answers to one challenge, only one signs in', async () => {
   await start()
   await add(await signedIn())
   const browser = createBrowser(instance)
@@ -215,7 +215,7 @@ test('of two answers to one challenge, one signs in', async () => {
   expect(sent.map(({ status }) => status).sort()).toEqual([303, 422, 422])
 })
 
-test('beside a password the passkey is asked for, and a recovery code works in its place', async () => {
+test('with a password the passkey is the second factor, and a recovery code works in its place', async () => {
   await start()
   const added = await add(await signedIn())
   const codes = textsIn(added.text, '#codes')[0]?.split('\n') ?? []
@@ -276,7 +276,7 @@ test('a counter that goes back disables the passkey for good, and the page says 
   const refused = await enter(clone, { counter: 9 })
   expect([refused.status, await clone.isSignedIn()]).toEqual([422, false])
   expect(refused.text).toContain('may have been copied')
-  // The one with the higher counter may be the copy.
+  // Both are refused, because the one with the higher counter may be the copy.
   expect((await enter(createBrowser(instance), { counter: 50 })).text).toContain('may have been copied')
   const browser = createBrowser(instance)
   const { text } = await browser.post('/sign-in', { email: ANN, password: PASSWORD })
@@ -296,7 +296,7 @@ test('an authenticator without a counter signs in repeatedly', async () => {
   for (let n = 0; n < 3; n += 1) expect((await enter(createBrowser(instance))).status).toBe(303)
 })
 
-test('a removed passkey opens nothing, and the last one takes the recovery codes with it', async () => {
+test('a removed passkey signs in to nothing, and the last one takes the recovery codes with it', async () => {
   await start()
   const ann = await signedIn()
   await add(ann)
@@ -322,7 +322,7 @@ test("nobody removes another account's passkey", async () => {
   expect((await instance.accounts().requireAccount(ANN)).passkeys).toBe(1)
 })
 
-test('adding and removing ask for the password again; a passkey confirms in place of it', async () => {
+test('adding and removing ask for the password again; a passkey may confirm instead', async () => {
   await start()
   const ann = await signedIn()
   await add(ann)
@@ -338,7 +338,7 @@ test('adding and removing ask for the password again; a passkey confirms in plac
   expect((await ann.post('/account/passkeys/new', {})).status).toBe(200)
 })
 
-test('a passkey confirms only the session that asked, and only of its own account', async () => {
+test('a passkey confirms only the session that asked, and only for its own account', async () => {
   await start()
   const ann = await signedIn()
   await add(ann)
@@ -365,7 +365,7 @@ test('an account has at most ten passkeys', async () => {
   expect((await instance.accounts().requireAccount(ANN)).passkeys).toBe(10)
 })
 
-test('a name is kept without control characters, and has one of the program if none is given', async () => {
+test('a name is stored without control characters; an empty one is replaced', async () => {
   await start()
   const ann = await signedIn()
   await add(ann, { name: `  \u0007${'k'.repeat(150)}` })
@@ -393,7 +393,7 @@ test('the first passkey ends the other sessions, and shows the recovery codes', 
   expect((await add(ann)).location).toBe('/account?done=passkey#passkeys')
 })
 
-test('after a new password, a passkey signs in alone only once it was used together with that password', async () => {
+test('after a password change, a passkey signs in by itself only once it was used together with the new password', async () => {
   await start()
   const ann = await signedIn()
   await add(ann)
@@ -505,7 +505,7 @@ test('wrong passwords and codes from other addresses do not lock a passkey', asy
   for (let n = 0; n < 100; n += 1) await guess(n, '/sign-in', { email: ANN, password: 'wrong one' })
   expect((await guess(0, '/sign-in', { email: ANN, password: PASSWORD })).status).toBe(429)
   expect((await enter(createBrowser(instance))).status).toBe(303)
-  // Who knows the password may try codes.
+  // A person who knows the password may try codes.
   const { text } = await createBrowser(instance).post('/sign-in', { email: ANN, password: PASSWORD })
   const pending = createBrowser(instance).hidden(text, 'pending')
   const codes: number[] = []
@@ -515,7 +515,7 @@ test('wrong passwords and codes from other addresses do not lock a passkey', asy
   expect((await enterBeside(createBrowser(instance))).status).toBe(303)
 })
 
-test('too many wrong passkeys from one address are 429, and a right one signs in', async () => {
+test('too many wrong passkeys from one address answer 429; a right one still signs in', async () => {
   await start()
   await add(await signedIn())
   const statuses: number[] = []
@@ -525,7 +525,7 @@ test('too many wrong passkeys from one address are 429, and a right one signs in
   expect((await enter(createBrowser(instance))).status).toBe(303)
 })
 
-test('where passwords are left to the provider, a passkey is a second factor only', async () => {
+test('if only the provider checks passwords, a passkey is just a second factor', async () => {
   const oidc = { 'oidc-issuer': 'https://id.example', 'oidc-client-id': 'x' }
   await start({ ...oidc, 'password-sign-in': 'admin', 'break-glass': 'glass@example.org' })
   await instance.addAccount(ROOT, { isAdmin: true })
@@ -552,7 +552,7 @@ test('without JavaScript the sign-in page does not mention passkeys', async () =
   )
 })
 
-test('a challenge is asked for by POST from this site alone, so no address holds a pending sign-in', async () => {
+test('a challenge is requested by POST from this site only, so no URL contains a pending sign-in', async () => {
   await start()
   const browser = createBrowser(instance)
   const asked = await browser.get('/sign-in/passkey/challenge')

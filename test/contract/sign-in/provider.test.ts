@@ -55,7 +55,7 @@ const find = async (email: string) => instance.accounts().findAccount(email)
 const linkIn = (text: string) =>
   /href="(\/sign-in\/oidc[^"]*)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? 'none'
 
-test('nothing asks the provider before somebody wants to sign in', async () => {
+test('no request is sent to the provider before somebody wants to sign in', async () => {
   await start()
   const { text } = await ann.get('/sign-in')
   expect(text).toContain('Sign in with Example')
@@ -78,7 +78,7 @@ test('the address of the provider has a challenge, a nonce, a state, and the cal
   for (const name of ['state', 'nonce', 'code_challenge']) expect(asked[name]).toMatch(/^[\w-]{43}$/)
 })
 
-test('a first sign-in makes an account without a password, and a second one finds it', async () => {
+test('a first sign-in creates an account without a password, and a second one finds it', async () => {
   await start()
   const answer = await signInBy(provider, ann, { path: '/sign-in/oidc?next=/pushes' })
   expect([answer.status, answer.location]).toEqual([303, '/pushes'])
@@ -91,7 +91,7 @@ test('a first sign-in makes an account without a password, and a second one find
   expect(await find('renamed@example.org')).toBeNull()
 })
 
-test('no password opens an account without one', async () => {
+test('no password signs in to an account without one', async () => {
   await start()
   await signInBy(provider, ann)
   for (const password of ['!', PASSWORD])
@@ -107,7 +107,7 @@ test.each(['//evil.example', '/\\evil.example', 'https://evil.example/', '/pushe
   },
 )
 
-test('a new session gets a new token, whatever the browser had before', async () => {
+test('a new session gets a new token, whatever cookie the browser had', async () => {
   await start()
   ann.cookies.set('oncebox_session', 'chosen-by-somebody-else')
   await signInBy(provider, ann)
@@ -149,13 +149,13 @@ test('an address at the userinfo endpoint counts like one in the token', async (
   expect(await find(ANN)).not.toBeNull()
 })
 
-test('what the userinfo endpoint says of somebody else is refused', async () => {
+test('claims of the userinfo endpoint about another person are refused', async () => {
   await start()
   provider.state.lies = { userInfo: { sub: 'sub-eve', email: ANN, email_verified: true } }
   expect((await signInBy(provider, ann, { claims: { email: undefined } })).status).toBe(400)
 })
 
-test('an invitation makes the account, whatever the address at the provider', async () => {
+test('an invitation creates the account, whatever the address at the provider', async () => {
   await start({ 'oidc-signup': 'no', 'password-sign-in': 'no', 'break-glass': ROOT })
   await instance.addAccount(ROOT, { isAdmin: true })
   const root = createBrowser(instance)
@@ -192,10 +192,10 @@ test('linking an account asks for its password', async () => {
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
 const code = () => codeOf(SECRET, instance.clock.now())
 
-test('an account with a second factor is asked for it: to link it, after the provider, and to confirm', async () => {
+test('an account with a second factor is asked for it when it is linked, after the provider, and to confirm', async () => {
   await start({ 'require-second-factor': 'true' })
   await signInBy(provider, ann)
-  // A new session may set up its first factor, and nothing else.
+  // A new session may set up its first factor, and do nothing else.
   expect((await ann.get('/account')).location).toBe('/account/two-factor')
   await ann.get('/account/two-factor')
   const { text: codes } = await ann.post('/account/two-factor', { secret: SECRET, code: code() })
@@ -212,7 +212,7 @@ test('an account with a second factor is asked for it: to link it, after the pro
     'SELECT via, subject FROM sessions ORDER BY id DESC',
   )
   expect(session).toEqual({ via: 'oidc', subject: 'sub-ann' })
-  // A provider that never says when it asked is believed together with a code.
+  // If a provider never reports when it authenticated the person, a code is required as well.
   instance.clock.advance(MINUTE)
   const path = linkIn((await again.post('/users/token', { name: 'ci' })).text)
   const confirming = await signInBy(provider, again, { path, claims: { auth_time: undefined } })
@@ -271,7 +271,7 @@ test('a second factor at the provider meets --require-second-factor', async () =
   expect(await weak.isSignedIn()).toBe(false)
 })
 
-test('a session does not begin while its account is disabled', async () => {
+test('no session begins while its account is disabled', async () => {
   await start()
   await signInBy(provider, ann)
   const browsers = Array.from({ length: 4 }, () => createBrowser(instance))
@@ -281,7 +281,7 @@ test('a session does not begin while its account is disabled', async () => {
   expect(open).toEqual([false, false, false, false])
 })
 
-test('another person with the same address gets into no account', async () => {
+test('another person with the same address cannot sign in to any account', async () => {
   await start()
   await signInBy(provider, ann)
   const eve = createBrowser(instance)
@@ -311,7 +311,7 @@ test('groups make and unmake an administrator at each sign-in', async () => {
   expect(await isAdmin({ ...overflow, groups: ['admins'] })).toBe(false)
 })
 
-test('only the emergency account has a password, and each use makes an event', async () => {
+test('only the emergency account has a password, and each use creates an event', async () => {
   await start({ 'password-sign-in': 'no', 'break-glass': ROOT })
   const token = await instance.addAccount(ROOT, { isAdmin: true })
   await instance.addAccount(ANN)
@@ -343,7 +343,7 @@ test('with --password-sign-in admin, only administrators have passwords', async 
   expect([await statusOf(ROOT), await statusOf(ANN)]).toEqual([303, 422])
 })
 
-test('no link for a new password is mailed to an account that none would let in', async () => {
+test('no reset link is mailed to an account whose password could not sign in', async () => {
   const mail = { 'smtp-url': 'smtps://127.0.0.1:1', 'mail-from': 'once@example.org' }
   await start({ ...mail, 'password-sign-in': 'no', 'break-glass': ROOT })
   for (const email of [ANN, ROOT]) await instance.addAccount(email)
@@ -377,7 +377,7 @@ test('a dangerous act asks the provider again, and accepts only a fresh answer a
   const confirmed = await signInBy(provider, ann, { path, claims: { auth_time: seconds - 50 } })
   expect([confirmed.status, confirmed.location]).toEqual([303, '/users/token'])
   expect((await ann.post('/users/token', { name: 'ci' })).text).toContain('obx_')
-  // Another session with the same ticket.
+  // Another session uses the same ticket.
   const eve = createBrowser(instance)
   await signInBy(provider, eve)
   expect((await signInBy(provider, eve, { path })).status).toBe(400)

@@ -37,7 +37,7 @@ function arriving(address: string, forMs: number, bytes: number) {
   return { body, take: (room: BodyRoom) => room.take(body.exchange, bytes) }
 }
 
-test('in a full room the slowest body gives way to a faster one', () => {
+test('if the room is full, the slowest body gives way to a faster one', () => {
   const room = openRoom()
   const slow = Array.from({ length: 21 }, (_, n) => arriving(`fe80::${n}`, 10_000 + 1000 * n, 6 * MIB))
   for (const { take } of slow) take(room)
@@ -46,7 +46,7 @@ test('in a full room the slowest body gives way to a faster one', () => {
   expect(slow[20]?.body.exchange.heldBytes).toBe(0)
 })
 
-test('a body that is the slowest itself gives way to the others', () => {
+test('the slowest body gives way itself when it needs more room', () => {
   const room = openRoom()
   const fast = Array.from({ length: 21 }, (_, n) => arriving(`fe80::${n}`, 10, 6 * MIB))
   for (const { take } of fast) take(room)
@@ -68,7 +68,7 @@ test('unread answers leave room for bodies', () => {
   for (let n = 0; n < 5; n += 1) room.take(from('192.0.2.8'), 6 * MIB)
 })
 
-test('room that was given back can be reserved again', () => {
+test('released room can be reserved again', () => {
   const room = openRoom()
   for (let round = 0; round < 100; round += 1) {
     const [whole, pieces] = [from('a'), from('a')]
@@ -89,7 +89,7 @@ test('a body of the maximum size has room', () => {
   expect(() => room.take(from('c'), MIB)).toThrow(BUSY)
 })
 
-test('large bodies take turns, and other requests run in between', async () => {
+test('large bodies are decoded in turn, and other requests run in between', async () => {
   const { turn } = openRoom()
   const order: string[] = []
   const other = () => {
@@ -117,7 +117,7 @@ test('reserving room for an answer is idempotent, and its final size counts', ()
   room.take(from('a'), 64 * MIB)
 })
 
-test('requests of the listener for recipients hold at most half, and end only slower ones of their own', () => {
+test('requests of the listener for recipients hold at most half of the room, and end only slower ones of the same listener', () => {
   const room = openRoom()
   const outside = (address: string, forMs: number) => {
     const body = arriving(address, forMs, 6 * MIB)

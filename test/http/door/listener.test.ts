@@ -1,4 +1,4 @@
-// Sockets: the addresses that --host stands for, bound all or none, renewal of certificates, and the URLs of
+// Sockets: the addresses of --host, of which all or none are bound; renewal of certificates; and the URLs of
 // the server.
 
 import { afterEach, expect, test } from 'bun:test'

@@ -65,7 +65,7 @@ test.each([
   expect(() => refusePrefetch(request)).toThrow('before somebody asks')
 })
 
-test('any other purpose is a retrieval', () => {
+test('any other purpose counts as a retrieval', () => {
   for (const headers of [{}, { purpose: 'reading' }, { 'sec-purpose': '' }])
     expect(() => refusePrefetch(new Request('http://localhost/', { headers }))).not.toThrow()
 })

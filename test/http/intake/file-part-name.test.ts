@@ -27,7 +27,7 @@ test.each([
   ["; filename*=''a", 'given'],
   ["; filename*=utf-8''%E2%82", 'given'],
   ['; x="; filename*=utf-8\'\'b"', 'given'],
-])('after another name, %p is %p', (rest, name) => {
+])('after another name, %p is read as %p', (rest, name) => {
   expect(named('given', rest)).toBe(name)
 })
 
