@@ -7,11 +7,11 @@ import { all, blindly, type Effect, first, only, type Statement, type Step, type
 export type RowOf<T extends SQLiteTable> = T['$inferSelect']
 
 /** The texts of all statements that were made so far. A test checks their query plans. */
-export const STATEMENT_TEXTS = new Set<string>()
+export const STATEMENT_TEXTS: string[] = []
 
 /** Makes any statement. Cast the sum of a column to a number, because PostgreSQL returns it as text. */
 export function statement<Row = never>(text: string): Statement<Row> {
-  STATEMENT_TEXTS.add(text)
+  STATEMENT_TEXTS.push(text)
   return { text, suffix: '', id: null, effect: null }
 }
 

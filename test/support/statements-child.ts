@@ -15,4 +15,4 @@ const engine = process.argv[2] === 'postgres' ? 'postgres' : 'sqlite'
 
 for (const path of new Glob('**/*.ts').scanSync(STORE))
   if (!ONLY[engine].test(path)) await import(join(STORE, path))
-process.stdout.write(JSON.stringify([...STATEMENT_TEXTS]))
+process.stdout.write(JSON.stringify([...new Set(STATEMENT_TEXTS)]))

@@ -32,7 +32,7 @@ export function urlsOf(
   const has = (...wanted: string[]) => addresses.some((address) => wanted.includes(address))
   const isLocalhost = has('::') || (has(LOOPBACK_4, '0.0.0.0') && has(LOOPBACK_6))
   const isEverywhere = has('0.0.0.0', '::')
-  const isName = isIP(host) === 0 && host.toLowerCase() !== 'localhost'
+  const isName = host.toLowerCase() !== 'localhost' && isIP(host) === 0
   const own = isName ? host : (addresses[0] ?? '')
   const here = isLocalhost ? 'localhost' : isEverywhere ? LOOPBACK_4 : own
   const urlTo = (name: string) => `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}`
