@@ -43,13 +43,15 @@ const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 const ASYMMETRIC = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/
 const MAX_SUBJECT = 255
 
+const REQUIRED_URLS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
+
 type KnownProvider = {
   /** Makes a configuration that fetches the keys anew, so that replaced ones count at once. */
   configure: () => client.Configuration
   issuer: string
   algorithms: string[]
-  /** The keys that sign logout tokens; null if the provider has none. */
-  keys: ReturnType<typeof createRemoteJWKSet> | null
+  /** The keys that sign logout tokens. */
+  keys: ReturnType<typeof createRemoteJWKSet>
   until: number
 }
 
@@ -77,8 +79,11 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
       .discovery(new URL(issuer), clientId, undefined, client.None(), options)
       .catch((cause) => fail('provider_unreachable', cause))
     const { supportsPKCE: _, ...metadata } = found.serverMetadata()
-    const offered = metadata.id_token_signing_alg_values_supported ?? ['RS256']
-    const algorithms = offered.filter((algorithm) => ASYMMETRIC.test(algorithm))
+    const offered: unknown = metadata.id_token_signing_alg_values_supported ?? ['RS256']
+    const algorithms = Array.isArray(offered) ? offered.filter((algorithm) => ASYMMETRIC.test(algorithm)) : []
+    const isOptional = metadata.userinfo_endpoint === undefined
+    for (const name of isOptional ? REQUIRED_URLS : [...REQUIRED_URLS, 'userinfo_endpoint' as const])
+      requireUrl(metadata[name], { name, allowsPlain: isPlain })
     const configure = () => {
       const config = new client.Configuration(
         { ...metadata, id_token_signing_alg_values_supported: algorithms },
@@ -93,9 +98,8 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
       client.enableNonRepudiationChecks(config)
       return config
     }
-    const { jwks_uri: keysUri } = metadata
     const keysOptions = { [jwksFetch]: fetch, cooldownDuration: SECOND }
-    const keys = keysUri === undefined ? null : createRemoteJWKSet(new URL(keysUri), keysOptions)
+    const keys = createRemoteJWKSet(new URL(metadata.jwks_uri ?? ''), keysOptions)
     return { configure, issuer: metadata.issuer, algorithms, keys, until: systemNow() + METADATA_KEPT }
   }
 
@@ -149,7 +153,6 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
     /** Checks a logout token (OpenID Connect Back-Channel Logout 1.0, 2.6), except that it is new. */
     async readLogout(token: string): Promise<LogoutClaims> {
       const { issuer: expected, algorithms, keys } = await find()
-      if (keys === null) throw new ProviderError('keys_missing')
       const { payload } = await jwtVerify(token, keys, {
         ...{ issuer: expected, audience: clientId, algorithms },
         ...{ clockTolerance: CLOCK_SKEW / SECOND, maxTokenAge: LOGOUT_LIFETIME / SECOND },
@@ -166,6 +169,13 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
       return { issuer: expected, sid: session, subject, jti, lapsesAt }
     },
   }
+}
+
+/** Throws ProviderError for what is no https URL, or http where `allowsPlain`. */
+function requireUrl(value: unknown, { name, allowsPlain }: { name: string; allowsPlain: boolean }): void {
+  const protocol = typeof value === 'string' ? URL.parse(value)?.protocol : undefined
+  if (protocol === 'https:' || (allowsPlain && protocol === 'http:')) return
+  throw new ProviderError('metadata_malformed', new Error(`${name} is no URL that may be asked`))
 }
 
 function readAuthority(path: string | null): string | null {

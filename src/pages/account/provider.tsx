@@ -39,7 +39,9 @@ const MAX_NEXT = 1_000
 
 /** The explanation for each reason of a refusal. All other reasons get a general one. */
 const EXPLAINED: Partial<Record<string, { status: number; text: WordKey }>> = {
-  ...explain(503, 'provider_down', ['provider_unreachable', 'authority_unreadable', 'oauth_timeout']),
+  ...explain(503, 'provider_down', [
+    ...['provider_unreachable', 'metadata_malformed', 'authority_unreadable', 'oauth_timeout'],
+  ]),
   ...explain(403, 'provider_no_account', [
     ...['no_account', 'address_unverified', 'domain_not_allowed'],
     ...['account_disabled', 'break_glass', 'address_taken'],

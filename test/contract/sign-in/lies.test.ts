@@ -85,6 +85,16 @@ const LIES: [name: string, lies: Lies, status: number][] = [
   ],
   ['a token that is none', { sign: async () => 'not.a.token' }, 400],
   ['only HS256 and none', { metadata: { id_token_signing_alg_values_supported: ['HS256', 'none'] } }, 400],
+  ...['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'].flatMap((name) =>
+    ['javascript:alert(1)', '/relative', 7, null].map((value): [string, Lies, number] => [
+      `${value} as ${name}`,
+      { metadata: { [name]: value } },
+      503,
+    ]),
+  ),
+  ['no address to sign in at', { metadata: { authorization_endpoint: undefined } }, 503],
+  ['no keys', { metadata: { jwks_uri: undefined } }, 503],
+  ['a text of algorithms', { metadata: { id_token_signing_alg_values_supported: 'RS256' } }, 400],
   ['6 MB of metadata', answering('/.well-known/openid-configuration', () => large()), 503],
   ['6 MB of keys', answering('/keys', () => large()), 503],
   ['6 MB instead of a token', answering('/token', () => large()), 503],
