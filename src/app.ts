@@ -128,9 +128,10 @@ async function runOn(parts: InstanceParts, ports: InstancePorts) {
   const auditing = await openAuditing(parts, ports)
   const opened = auditing === null ? parts : { ...parts, store: auditing.wrapStore(parts.store) }
   const { config, store, log } = opened
+  const { brandName: name, contact, notice } = config
   const { listAddresses } = ports.network
   const isAlone = store.database === null
-  const texts = await openAppearance({ ...opened, started: appearanceAtStart(config) })
+  const texts = await openAppearance({ ...opened, started: { name, contact, notice } })
   const appearance = auditing?.wrapAppearance(texts) ?? texts
   // Call this after the store is open, because the authority and the backup note are in its folder.
   const tls = await openTls({ ...ports, config, log })
@@ -177,8 +178,6 @@ async function runOn(parts: InstanceParts, ports: InstancePorts) {
     },
   }
 }
-
-const appearanceAtStart = ({ brandName: name, contact, notice }: Config) => ({ name, contact, notice })
 
 export type RunningServer = Awaited<ReturnType<typeof startServer>>
 

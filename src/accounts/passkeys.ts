@@ -169,10 +169,8 @@ export function createPasskeys(options: PasskeysOptions) {
   }
 
   /** Completes a sign-in whose password or provider was accepted. Throws `too_many` and ProviderError. */
-  async function confirmSignIn({
-    pending: text,
-    ...answer
-  }: PasskeyAnswer & { pending: string }): Promise<PasskeySignIn> {
+  async function confirmSignIn(asked: PasskeyAnswer & { pending: string }): Promise<PasskeySignIn> {
+    const { pending: text, ...answer } = asked
     const given = read(answer, { kind: 'second_factor', pending: text })
     const pending = sessions.readPending(text)
     if (pending === null) throw new ProviderError('challenge_missing')

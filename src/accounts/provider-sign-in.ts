@@ -14,7 +14,7 @@ import {
   verifiedAddress,
 } from '../domain/identity.ts'
 import { HOUR, MINUTE, type Now } from '../domain/time.ts'
-import type { Credentials, SessionOrigin } from '../store/accounts-contract.ts'
+import type { SessionOrigin } from '../store/accounts-contract.ts'
 import type { Store } from '../store/contract.ts'
 import type { Provider, ProviderSettings, SignInSecrets } from './provider.ts'
 import { conflictAs, ProviderError } from './provider-error.ts'
@@ -135,10 +135,6 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     if (found === null) return enterFirst(claims, { visit, next })
     requireOpenTo(found.account)
     await followGroup(found.account, claims)
-    return begin(found, claims, { visit, next })
-  }
-
-  async function begin(found: Credentials, claims: ProviderClaims, { visit, next }: Entry) {
     const signIn = await sessions.signInBy(found, { origin: originOf(claims), visit })
     if (signIn.outcome === 'refused') throw new ProviderError('account_disabled')
     return { ...signIn, next }
@@ -231,9 +227,9 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
     const pending = waiting.open(given.pending)
     if (pending?.kind !== 'link') return { outcome: 'too_late' as const }
     const { email, origin, isAdmin, next } = pending
-    const at = pending.until - LIFETIME
+    const sealedAt = pending.until - LIFETIME
     const signIn = await sessions
-      .signInByLink({ ...given, email, origin, at, isAdmin })
+      .signInByLink({ ...given, email, origin, at: sealedAt, isAdmin })
       .catch(conflictAs('person_taken'))
     return signIn.outcome === 'refused' ? { outcome: 'wrong' as const, email } : { ...signIn, next }
   }

@@ -94,12 +94,12 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
 
   function wrapStore(inner: OpenedStore): OpenedStore {
     const { pushes, expiry, requests, identities, accountLinks } = inner
-    const about = <T extends StoredPush | null | undefined>(push: T): T => {
+    const noted = <T extends StoredPush | null | undefined>(push: T): T => {
       if (push) note({ push })
       return push
     }
     const tellVisit = ({ outcome, push }: { outcome: string; push: StoredPush }) => {
-      about(push)
+      noted(push)
       if (outcome === 'has_files') return
       const isView = outcome === 'view'
       const reason = isView ? null : outcome === 'refused' ? 'wrong_passphrase' : outcome
@@ -112,29 +112,29 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
       pushes: {
         ...noting(pushes, {
           createPush: (push, { answer }) => {
-            about(push)
+            noted(push)
             const request = calls.getStore()?.request ?? null
             tell(
               answer === null ? { action: 'push-create', push } : { action: 'request-answer', push, request },
             )
           },
-          findPush: about,
-          findSealedPush: ({ push }) => about(push),
+          findPush: noted,
+          findSealedPush: ({ push }) => noted(push),
           claimView: tellVisit,
           claimPlain: tellVisit,
           refusePassphrase: tellVisit,
           expirePush: (push) => {
-            const ofEnded = { outcome: 'failure', reason: 'expired' } as const
-            const told = push.deleted ? { reason: 'deleted' } : ofEnded
-            tell({ action: 'push-expire', push: about(push), ...told })
+            const outcome = push.deleted ? 'success' : 'failure'
+            const reason = push.deleted ? 'deleted' : 'expired'
+            tell({ action: 'push-expire', push: noted(push), outcome, reason })
           },
           editPush: (edited) => {
-            if (edited.outcome === 'edited') tell({ action: 'push-edit', push: about(edited.push) })
+            if (edited.outcome === 'edited') tell({ action: 'push-edit', push: noted(edited.push) })
           },
           mailLink: ({ outcome, push }) => {
-            if (outcome === 'mailed') tell({ action: 'push-mail', push: about(push) })
+            if (outcome === 'mailed') tell({ action: 'push-mail', push: noted(push) })
           },
-          unlockPush: (push) => tell({ action: 'push-unlock', push: about(push) }),
+          unlockPush: (push) => tell({ action: 'push-unlock', push: noted(push) }),
         }),
         expirePushes: (asked) => tellEnds('deleted', (ended) => pushes.expirePushes(asked, ended)),
       },
@@ -210,13 +210,8 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
     exchange: Exchange,
     answer: (exchange: Exchange) => Promise<Response>,
   ): Promise<Response> {
-    const call: AuditedCall = {
-      ip: exchange.clientAddress,
-      user: null,
-      push: null,
-      request: null,
-      isTold: false,
-    }
+    const nothing = { user: null, push: null, request: null, isTold: false }
+    const call: AuditedCall = { ip: exchange.clientAddress, ...nothing }
     return calls.run(call, async () => {
       const response = await answer(exchange)
       if (call.isTold || exchange.isHead) return response

@@ -1,4 +1,4 @@
-// Creates the services of a server on its store, in six groups.
+// Creates the services of a server on its store.
 
 import { availableParallelism } from 'node:os'
 import { createAccountLinks } from '../accounts/account-links.ts'
@@ -73,7 +73,6 @@ type ServicesOptions = {
   otherJobs: readonly Job[]
 }
 
-/** The services of a server, in six groups. */
 export type Services = ReturnType<typeof createServices>
 
 export function createServices(options: ServicesOptions) {
@@ -187,9 +186,9 @@ function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit 
   const { inLine } = hashing
   const passwords = createPasswords(argon2Cost, { nameOfInstance: () => appearance.inEffect().name })
   const accounts = createAccounts({ store, passwords })
+  const allowsPassword = createAllowsPassword(config)
   const sessions = createSessions({
-    ...{ store, passwords, keyring, inLine, limit, now, systemNow },
-    allowsPassword: createAllowsPassword(config),
+    ...{ store, passwords, keyring, inLine, limit, now, systemNow, allowsPassword },
     onPasswordSignIn: createWatchBreakGlass(options),
   })
   return {
@@ -204,8 +203,7 @@ function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit 
       },
     }),
     accountLinks: createAccountLinks({
-      ...{ store, passwords, inLine, limit, keyring },
-      allowsPassword: createAllowsPassword(config),
+      ...{ store, passwords, inLine, limit, keyring, allowsPassword },
       // No other account could sign in with the password that the link asks for.
       setupEmail: config.passwordSignIn === 'no' ? config.breakGlass : null,
       mailLimit: config.smtpUrl === null ? null : mails,

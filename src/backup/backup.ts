@@ -125,10 +125,8 @@ async function listMembers({ inEffect, source, key, tlsAuthority }: FolderConten
 }
 
 /** Flags of this command take precedence over the settings that the folder's server has noted. */
-function settingsInEffect({
-  dataDir,
-  ...given
-}: BackupWish): BackupSettings & { settingsFrom: SettingsFrom } {
+function settingsInEffect(wish: BackupWish): BackupSettings & { settingsFrom: SettingsFrom } {
+  const { dataDir, ...given } = wish
   const note = existsSync(dataDir) ? readSettingsNote(dataDir) : null
   if (note === null) return { ...given, settingsFrom: 'command line' }
   const from = (flag: string) =>

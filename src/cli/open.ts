@@ -55,11 +55,8 @@ function stop(serving: LocalServer | null, { config, shell }: OpenContext): void
   if (!isStopped) throw new CommandFailure(`No server runs on ${config.dataDir}.`)
 }
 
-export async function tellHealth({
-  config,
-  shell,
-  app,
-}: CommandInput<unknown, Pick<Config, 'dataDir'>>): Promise<void> {
+export async function tellHealth(input: CommandInput<unknown, Pick<Config, 'dataDir'>>): Promise<void> {
+  const { config, shell, app } = input
   const serving = await app.findServing(config.dataDir)
   if (serving === null) throw new CommandFailure(`No server runs on ${config.dataDir}.${hintOf(shell)}`)
   if (!(await serving.isUp())) throw new CommandFailure(`The server on ${config.dataDir} does not answer.`)

@@ -70,11 +70,8 @@ export function isUnseen(push: Pick<PushFacts, 'isNew' | 'expiredOn' | 'views' |
 }
 
 /** Whether all allowed views of a push were used, so that it ended by doing its job. */
-export function isUsedUp({
-  views,
-  expireAfterViews,
-  lost,
-}: Pick<PushFacts, 'views' | 'expireAfterViews' | 'lost'>) {
+export function isUsedUp(push: Pick<PushFacts, 'views' | 'expireAfterViews' | 'lost'>) {
+  const { views, expireAfterViews, lost } = push
   return views >= expireAfterViews && !lost
 }
 

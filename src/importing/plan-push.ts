@@ -91,12 +91,8 @@ function lastOf(entries: EntryToImport[]): number {
   return entries.reduce((latest, { at }) => Math.max(latest, at), 0)
 }
 
-function liveOf({
-  payload,
-  passphrase,
-  kind,
-  files,
-}: IncomingPush): PlannedPush['live'] | { problem: string } {
+function liveOf(push: IncomingPush): PlannedPush['live'] | { problem: string } {
+  const { payload, passphrase, kind, files } = push
   if (payload === null) return { problem: 'its content opens with none of the keys' }
   if (passphrase === null) return { problem: 'its passphrase opens with none of the keys' }
   const isEmpty = kind === 'file' && files.length === 0 && payload === ''

@@ -42,12 +42,8 @@ export function pushLimitsOf(config: Config): PushLimits {
 }
 
 /** Returns the rules of the house that are set, as `GET /version` tells them. */
-export function policiesOf({
-  requireSecondFactor,
-  signupDomains,
-  requirePassphrase,
-  maxViewsAnonymous,
-}: Config) {
+export function policiesOf(config: Config) {
+  const { requireSecondFactor, signupDomains, requirePassphrase, maxViewsAnonymous } = config
   return {
     ...(requireSecondFactor ? { require_second_factor: true as const } : {}),
     ...(signupDomains.length > 0 ? { signup_domains: signupDomains } : {}),

@@ -55,13 +55,8 @@ const REMOVE_LAPSED = statement<{ name: string }>(
     RETURNING name`,
 )
 
-export function createSharedState({
-  steps,
-  keyring,
-  now,
-  hasRoom,
-  onError,
-}: Pick<Parts, 'steps' | 'keyring' | 'now' | 'hasRoom' | 'onError'>) {
+export function createSharedState(parts: Pick<Parts, 'steps' | 'keyring' | 'now' | 'hasRoom' | 'onError'>) {
+  const { steps, keyring, now, hasRoom, onError } = parts
   const { read, write } = steps
   /**
    * Budgets that are counted in memory while the disk has no room for rows. This happens only with a data

@@ -20,11 +20,8 @@ type AccountCommand<F extends SettingsTable> = Pick<Command<F>, 'name' | 'operan
 }
 
 /** Defines a command whose action gets the opened accounts, which are closed after it. */
-export function accountCommand<F extends SettingsTable>({
-  act,
-  creates,
-  ...row
-}: AccountCommand<F>): Command {
+export function accountCommand<F extends SettingsTable>(accountRow: AccountCommand<F>): Command {
+  const { act, creates, ...row } = accountRow
   return command({
     ...row,
     settings: some('dataDir', 'databaseUrl', 'databasePassword', 'keyFile'),

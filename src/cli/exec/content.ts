@@ -21,13 +21,8 @@ type PushToOpen = {
  * Spends a view. Returns the text of the push or, for a push of the kind `file`, the content of its only
  * file. Throws ClientFailure of kind `gone` if it has expired, and `refused` for its passphrase.
  */
-export async function openContent({
-  client,
-  urlToken,
-  passphrase,
-  keys,
-  onSpent,
-}: PushToOpen): Promise<Uint8Array> {
+export async function openContent(push: PushToOpen): Promise<Uint8Array> {
+  const { client, urlToken, passphrase, keys, onSpent } = push
   const retrieved = await client.retrieve(urlToken, passphrase)
   if (retrieved.outcome === 'passphrase_wanted') throw new ClientFailure('refused', retrieved.message)
   const { payload, files, kind, expired } = retrieved.push

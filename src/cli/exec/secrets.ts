@@ -107,9 +107,8 @@ type Link = { link: string; isRequest: boolean }
 
 async function checkLink({ link, isRequest }: Link, passphrase: string | null, call: CallInput) {
   const opened = await openCall(link, call, { takesRequests: true })
-  const { client, server, isSignedIn } = opened
-  if (opened.urlToken === '') throw new CommandFailure('this is neither a secret link nor a token.')
-  const linkToken = opened.urlToken
+  const { client, server, isSignedIn, urlToken: linkToken } = opened
+  if (linkToken === '') throw new CommandFailure('this is neither a secret link nor a token.')
   if (!isRequest && !opened.isRequest) {
     await checkPush(client, linkToken, passphrase)
     const keys = await readAgeKeys({ linkKey: opened.fragment })

@@ -36,14 +36,8 @@ type Handled = { kind: 'push' | 'request'; urlToken: string; linkKey?: string | 
 
 type ToolName = keyof typeof DESCRIPTIONS
 
-export function createTools({
-  client,
-  server,
-  isSignedIn,
-  configuration,
-  random,
-  shell,
-}: ToolsOptions): Tools {
+export function createTools(options: ToolsOptions): Tools {
+  const { client, server, isSignedIn, configuration, random, shell } = options
   const { recipes, folders, recipients } = configuration
   const held = new Map<string, Handled>()
 

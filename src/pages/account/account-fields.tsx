@@ -8,12 +8,8 @@ import type { Guest, Member } from '../frame/guest.ts'
 type SecretProps = { words: Words; id?: string; problem?: string | undefined }
 
 /** The field for the current password of an account. */
-export function PasswordInput({
-  words,
-  id = 'password',
-  problem,
-  ...more
-}: SecretProps & { label?: string; name?: string; autofocus?: boolean }) {
+export function PasswordInput(props: SecretProps & { label?: string; name?: string; autofocus?: boolean }) {
+  const { words, id = 'password', problem, ...more } = props
   const { label = words.say('password_current'), name = 'password', autofocus = false } = more
   const attributes = { autocomplete: 'current-password', required: true, autofocus }
   const trailing = <PasswordEye words={words} controls={id} />
@@ -74,13 +70,8 @@ export function NewPasswordInput({ guest, problem, autofocus = false }: NewPassw
 }
 
 /** The field for a code of a second factor. */
-export function CodeInput({
-  words,
-  id = 'code',
-  problem,
-  hint = 'code_hint',
-  attributes,
-}: SecretProps & Pick<InputProps, 'attributes'> & { hint?: WordKey }) {
+export function CodeInput(props: SecretProps & Pick<InputProps, 'attributes'> & { hint?: WordKey }) {
+  const { words, id = 'code', problem, hint = 'code_hint', attributes } = props
   return (
     <Input
       id={id}

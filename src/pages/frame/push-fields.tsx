@@ -75,12 +75,8 @@ export function RecipientInput({
  * A passphrase field. The style sheet masks it until its box is ticked, without a script. So the sender can
  * check it; a mistyped passphrase cannot be looked up and would lock out every recipient.
  */
-export function PassphraseInput({
-  words,
-  attributes,
-  trailing,
-  ...input
-}: Omit<InputProps, 'type'> & { words: Words }) {
+export function PassphraseInput(props: Omit<InputProps, 'type'> & { words: Words }) {
+  const { words, attributes, trailing, ...input } = props
   const typed = { ...attributes, class: 'masked', spellcheck: 'false', autocapitalize: 'off' }
   return (
     <div class="unseen">

@@ -28,11 +28,8 @@ type FindElsewhereOptions = {
 const EVERYWHERE = '--host 0.0.0.0'
 const BASE_URL = '--base-url https://…'
 
-export function createFindElsewhere({
-  baseUrl,
-  addresses,
-  listAddresses,
-}: FindElsewhereOptions): FindElsewhere {
+export function createFindElsewhere(options: FindElsewhereOptions): FindElsewhere {
+  const { baseUrl, addresses, listAddresses } = options
   const isClosed = addresses.every(isLoopbackName)
   return (exchange) => {
     const { host, hostname } = URL.parse(baseUrl ?? `http://${exchange.host}`) ?? {}

@@ -41,11 +41,9 @@ const ADMIN = select(accounts, 'WHERE is_admin LIMIT 1')
  */
 const LOCK_INSTANCE = locked(statement('SELECT id FROM instance WHERE id = 1'))
 
-export function createAccountLinks({
-  steps: { read, write },
-  now,
-  setupLinks,
-}: Pick<Parts, 'steps' | 'now' | 'setupLinks'>) {
+export function createAccountLinks(parts: Pick<Parts, 'steps' | 'now' | 'setupLinks'>) {
+  const { steps, now, setupLinks } = parts
+  const { read, write } = steps
   function* add({ hash, session, mail, nonce, ...link }: NewAccountLink): Step<void> {
     yield* lockFor(link)
     const isByAdmin = link.createdBy === null || (yield* lockAccount(link.createdBy))?.isAdmin

@@ -21,11 +21,9 @@ const insert = insertInto(apiTokens)
 const SET_LAST_USED = statement('UPDATE api_tokens SET last_used_at = $2 WHERE id = $1')
 const REMOVE = statement('DELETE FROM api_tokens WHERE id = $1')
 
-export function createApiTokens({
-  steps: { read, write },
-  now,
-  trusted,
-}: Pick<Parts, 'steps' | 'now' | 'trusted'>) {
+export function createApiTokens(parts: Pick<Parts, 'steps' | 'now' | 'trusted'>) {
+  const { steps, now, trusted } = parts
+  const { read, write } = steps
   /** Locks the account, so that concurrent adds exceed neither the number of tokens nor duplicate a name. */
   function* add({ session, accountId, ...token }: ApiTokenToStore): Step<ApiToken> {
     const account = yield* lockAccount(accountId)

@@ -45,12 +45,8 @@ const DUE = select(filesDue, `LIMIT ${LOOKS}`)
  * Resolves to the folder of the database in a bucket. Throws `conflict` if the files were elsewhere until now
  * and another node still serves them there, or some are still needed and the new bucket lacks them.
  */
-export async function enterFileLocation({
-  steps,
-  location,
-  findOther,
-  holds,
-}: FileLocationOptions): Promise<string> {
+export async function enterFileLocation(options: FileLocationOptions): Promise<string> {
+  const { steps, location, findOther, holds } = options
   const stored = await steps.write(() => storeFirst(location))
   const { tag } = stored
   if (isSame(stored, location)) return tag

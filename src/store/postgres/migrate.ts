@@ -40,11 +40,8 @@ const LOCK = '22322573991890776'
  * Migrates the tables. Throws `conflict`, without changing anything, for a database of another program or of
  * a newer Oncebox.
  */
-export function migrate({
-  connect,
-  migrations = MIGRATIONS,
-  patience = MINUTE,
-}: MigrateOptions): Promise<void> {
+export function migrate(options: MigrateOptions): Promise<void> {
+  const { connect, migrations = MIGRATIONS, patience = MINUTE } = options
   return onOwnConnection(connect, async (session) => {
     if ((await requireServable(session, migrations)).version >= migrations.length) return
     await session.unsafe(`SET statement_timeout = 0; SET lock_timeout = ${patience}; BEGIN`).simple()

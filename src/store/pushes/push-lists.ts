@@ -132,11 +132,9 @@ type PageOfTab = {
   until: number | null
 }
 
-export function createPushLists({
-  steps: { read, write },
-  now,
-  trusted,
-}: Pick<Parts, 'steps' | 'now' | 'trusted'>) {
+export function createPushLists(parts: Pick<Parts, 'steps' | 'now' | 'trusted'>) {
+  const { steps, now, trusted } = parts
+  const { read, write } = steps
   const findDoubted = () => (trusted() === null ? now() : null)
 
   /** Lists newest first, 50 a page, from page 1. `beforeId`: stored before that push. */
