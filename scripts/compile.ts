@@ -20,9 +20,10 @@ const FLAGS = [
   // Code that runs once at the start is not worth compiling: saves a quarter of a start's processor time, and
   // 3 MiB. `main.ts` ends this after a second.
   '--compile-jit-policy=64',
-  // Puts the functions that a start runs side by side, so that it reads 8 MiB less. Functions that have
-  // changed since only lie elsewhere. To record them anew, serve with BUN_BYTECODE_ORDER_OUT=FILE, open a
-  // page and end it; the lines from `F`, `M` and `N` and the first are enough.
+  // Places the functions that a start runs next to each other, so that a start reads 8 MiB less. Functions
+  // that have changed since then are just elsewhere. To record a new order, serve with
+  // BUN_BYTECODE_ORDER_OUT=FILE, open a page and stop the server; keep the first line and those from `F`, `M`
+  // and `N`.
   '--bytecode-order=scripts/start.order',
   // Modules that are imported later take no memory until then.
   '--splitting',
@@ -34,8 +35,8 @@ const FLAGS = [
 ]
 
 /**
- * Entry points. The second is the one of the disk threads: as text, each thread would have to transpile it,
- * with 2 MiB more of Bun's own code.
+ * Entry points. The second is that of the disk threads: as text, it would have to be transpiled in each
+ * thread, with 2 MiB more of Bun's own code.
  */
 const ENTRIES = ['src/main.ts', 'src/store/sqlite/disk-thread.js']
 
@@ -72,7 +73,7 @@ async function runBun({ output, target, runtime }: Compilation): Promise<void> {
   const version = `BUILD_VERSION=${JSON.stringify(VERSION)}`
   const flags = [...FLAGS, ...forTarget, '--define', version, '--outfile', output]
   const command = [process.execPath, 'build', '--compile', ...flags, ...ENTRIES]
-  // Bun bundles other modules of some packages when the variable says so.
+  // If this variable is set, Bun bundles other modules of some packages.
   const env = { ...process.env, NODE_ENV: 'production' }
   const child = Bun.spawn(command, { cwd: PROJECT, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   const [said, complained, code] = await Promise.all([

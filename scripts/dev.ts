@@ -32,7 +32,7 @@ async function serve(): Promise<string> {
 
 async function restart(changed: string): Promise<void> {
   const began = performance.now()
-  // SIGKILL: a killed server loses nothing, and ends at once.
+  // Use SIGKILL: a killed server loses nothing, and ends at once.
   server?.kill('SIGKILL')
   await server?.exited
   if (changed.endsWith('en.json')) await writeDeclaration()

@@ -45,7 +45,7 @@ function runtimeText(): string {
 function compose(): string {
   const embedded = listPackages()
   const summary = embedded.map(({ name, version, license }) => `  ${name} ${version}: ${license}`)
-  // Many packages share a text, which is printed once.
+  // Print each text once: many packages share one.
   const owners = new Map<string, string[]>()
   for (const { name, version, texts } of embedded) {
     for (const text of texts) owners.set(text, [...(owners.get(text) ?? []), `${name} ${version}`])

@@ -12,7 +12,7 @@ import { type Bench, createBench, type Verdict } from './mutants/trial.ts'
 import { QUICK_TESTS } from './tests.ts'
 
 const PROJECT = join(import.meta.dir, '..')
-/** Rooms in which a wrong token does harm; pages and texts are reviewed by eye. */
+/** Rooms in which a wrong token does harm. Pages and texts are reviewed by eye. */
 const MUTATED = [
   'src/domain',
   'src/services',

@@ -65,8 +65,8 @@ export const SLOW_ONLY: readonly Program[] = [
 export type Program = keyof typeof PACKAGES
 
 /**
- * The headless shell takes less than half of the processor time of a whole browser; older releases of Debian
- * lack it.
+ * The headless shell takes less than half of a complete browser's CPU time, but older releases of Debian lack
+ * it.
  */
 export const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 

@@ -13,7 +13,7 @@ export async function writeSbom(path: string): Promise<void> {
   const child = Bun.spawnSync(['npm', 'sbom', ...flags], { cwd: PROJECT, stdin: 'ignore', stderr: 'pipe' })
   if (!child.success) throw new Error(`npm sbom: ${child.stderr}`)
   const { serialNumber: _, metadata, ...bill }: Bill = JSON.parse(child.stdout.toString())
-  // Omits the time and the serial number, so that equal lock files give equal bills.
+  // Omits the time and the serial number, so that the same lock file gives the same output.
   const { timestamp: __, ...described } = metadata
   const version = manifest.devDependencies.bun
   const runtime = {

@@ -1,6 +1,6 @@
-// Generates the SQL of the tables in src/store/tables.ts, for both engines. A migration of a new table starts
-// from it, and a test holds the migrations to it. Indexes, triggers and what only PostgreSQL has stand in the
-// SQL files alone.
+// Generates the SQL of the tables in src/store/tables.ts, for both engines. A migration of a new table begins
+// with it, and a test compares the migrations with it. Indexes, triggers and whatever only PostgreSQL has are
+// in the SQL files only.
 
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import * as tables from '../src/store/tables.ts'

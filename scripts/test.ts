@@ -1,5 +1,5 @@
-// Runs the tests in their phases: `npm test`, `npm run test:slow` or `npm run test:quick`. Other arguments
-// are passed to Bun, such as `npm run test:quick -- -t purge`. The end is a table of the tests that were
+// Runs the tests in their phases: `npm test`, `npm run test:slow` or `npm run test:quick`. Passes other
+// arguments to Bun, such as `npm run test:quick -- -t purge`. Finally prints a table of the tests that were
 // skipped because a program is missing.
 
 import { chmodSync, rmSync } from 'node:fs'

@@ -43,7 +43,7 @@ const SLOW = [
   'test/store/s3/bucket.test.ts',
   'test/store/sqlite/integrity/damage.test.ts',
 ]
-/** Tests that measure time by the clock, which other tests beside them would distort. */
+/** Tests that measure time by the clock, which concurrent tests would distort. */
 const ALONE = ['test/e2e/overload.test.ts']
 
 export type Phase = { name: string; files: readonly string[]; workers: number }
@@ -62,7 +62,7 @@ const isLong = (path: string) =>
 export const QUICK_TESTS: readonly string[] = ALL.filter((path) => !isSlow(path))
 
 export const QUICK: Phase = { name: 'quick', files: QUICK_TESTS, workers: 4 }
-/** Most of these tests wait two thirds of their time, so seven of them keep two cores busy. */
+/** Most of these tests wait two thirds of their time, so that seven at once keep two cores busy. */
 export const SIDE_BY_SIDE: Phase = {
   name: 'side by side',
   files: WAITING.filter((path) => !isLong(path)),
@@ -76,8 +76,8 @@ export const BY_THEMSELVES: Phase = { name: 'alone', files: ALONE, workers: 1 }
 
 /** Returns the command that runs one phase; `bun` is the path of Bun. */
 export function commandOf({ files, workers }: Phase, bun: string): string[] {
-  // Files of one worker share what they import, which takes longer to load than most files take to run.
-  // The slowest files start first, so that none runs alone at the end.
+  // Files in one worker share their imports, which take longer to load than most files take to run. The
+  // slowest files start first, so that none runs alone at the end.
   const parallel = workers === 1 ? [] : [`--parallel=${workers}`, '--no-isolate', `--timings=${TIMINGS}`]
   return [bun, 'test', ...parallel, '--timeout', '300000', ...files.map((file) => `./${file}`)]
 }

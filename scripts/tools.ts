@@ -23,7 +23,7 @@ function install(programs: readonly Program[]): void {
   const lists = programs.map(packagesOf)
   const add = (packages: readonly string[]) =>
     run([...apt, 'install', '-qy', '--no-install-recommends', ...new Set(packages)])
-  // Installs one by one: a package that is unavailable must not prevent the others.
+  // Install one by one, because a package that is unavailable must not prevent the others.
   if (!add(lists.flat())) for (const list of lists) add(list)
 }
 

@@ -87,8 +87,8 @@ test('rooms import only what the table allows', () => {
 const USE_CASES = ['pushes', 'accounts', 'requests', 'notices']
 
 /**
- * A contract imports the domain, other contracts, and, in `contract.ts`, the operations whose types it
- * infers.
+ * Matches what a contract may import: the domain, other contracts, and, in `contract.ts`, the operations
+ * whose types it infers.
  */
 const CONTRACT_IMPORTS = /^\.\.\/domain\/|^\.\/(\w+-)?contract\.ts$/
 const OPERATIONS = ['./operations.ts', './pushes/imports.ts']
@@ -124,7 +124,7 @@ test('every room is in the table (prints the code lines of each)', () => {
   expect([...counted.keys()].filter((room) => ROOMS[room] === undefined)).toEqual([])
 })
 
-/** Printed, not asserted: a small file with one importer may belong to that importer. */
+/** Only print these: a small file with one importer may belong to that importer. */
 test('prints the files that may be too small or too large', () => {
   const importers = (path: string) =>
     sources.filter((other) => importsOf(other.path, () => true).includes(path))
@@ -227,7 +227,7 @@ test('the command line is parsed before any part of the server is loaded', () =>
   }
   const rooms = new Set([...loaded].map(roomOf))
   expect([...rooms].sort()).toEqual(['cli', 'client', 'domain', 'install', 'main', 'settings', 'text'])
-  // It takes 20 ms of processor time; the whole server would take 70.
+  // Loading these takes 20 ms of CPU time; loading the whole server would take 70.
   expect(loaded.size).toBeLessThan(110)
 })
 
@@ -284,7 +284,7 @@ const WEB = ['http', 'api', 'pages']
 
 test('only http/urls.ts contains paths of routes and links', () => {
   /**
-   * A literal that begins with a path, or continues one after a base, but not code in the text of a
+   * Matches a literal that begins with a path, or continues one after a base, but no code in the text of a
    * description.
    */
   const PATH = /(?<!\\|\b(?:at|in) )['"`]\/[a-z:][^'"`\n]*|\}\/[a-z:][\w/.-]*/g
@@ -307,7 +307,7 @@ test('one file writes the headers for security and caches', () => {
   expect(writes).toEqual(['http/answers.ts'])
 })
 
-/** Lists that are read from top to bottom, and may be longer than other files. */
+/** Lists that are read from top to bottom, and so may be longer than other files. */
 const LISTS: Record<string, number> = {
   'api/answer-tables.ts': 280,
   'http/urls.ts': 351,
@@ -316,7 +316,7 @@ const LISTS: Record<string, number> = {
 
 test('every file opens with a sentence, stays short and contains no TODO', () => {
   expect(violations(({ text }) => !/^\/\/ .+/.test(text))).toEqual([])
-  // Comments do not count, so that no clearer sentence makes this fail.
+  // Do not count comments, so that a longer, clearer sentence does not make this fail.
   expect(violations(({ path }) => linesOfCode(path) > (LISTS[path] ?? 260))).toEqual([])
   expect(violations(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text))).toEqual([])
   expect(violations(({ path }) => /(^|\/)index\.tsx?$/.test(path))).toEqual([])

@@ -12,7 +12,7 @@ const manifest: { allowScripts: Record<string, boolean> } = await Bun.file(join(
 const OLDEST_NODE = '20.19.0'
 const packages = Object.entries(lock.packages).filter(([path]) => path !== '')
 
-test(`every package runs on Node.js ${OLDEST_NODE}, which the README asks for`, async () => {
+test(`every package runs on Node.js ${OLDEST_NODE}, which the README requires`, async () => {
   const wrong = packages.filter(([, { engines }]) => !Bun.semver.satisfies(OLDEST_NODE, engines?.node ?? '*'))
   expect(wrong.map(([path]) => path)).toEqual([])
   expect(packages.length).toBeGreaterThan(50)
@@ -20,7 +20,7 @@ test(`every package runs on Node.js ${OLDEST_NODE}, which the README asks for`, 
 })
 
 test('every install script is allowed or refused by the name of its package, without a version', () => {
-  // npm treats a version as unknown when the lock file does not say where the package comes from.
+  // npm treats a version as unknown if the lock file does not say where the package comes from.
   const named = packages
     .filter(([, { hasInstallScript }]) => hasInstallScript)
     .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 13))

@@ -1,5 +1,4 @@
-// Which processor core runs the server and which the load generator, so that neither takes time from the
-// other.
+// Assigns processor cores to the server and to the load generator, so that neither takes time from the other.
 
 export interface Cores {
   /** Prefix of a server's command line; empty if this system cannot pin processes to cores. */

@@ -36,7 +36,7 @@ const COPIES: readonly Copy[] = [
   { table: 'audit_entries', key: 'push_id', changes: (id) => ({ id, push_id: id }) },
 ]
 
-/** Copies push 1, each copy with a link of its own, until there are `count` pushes. */
+/** Copies push 1 until there are `count` pushes, each with another link. */
 export function fillFolder(dataDir: string, { tokens, until }: { tokens: Tokens; until: number }): void {
   const { sealing: instanceKey } = parseKeyFile(readFileSync(join(dataDir, 'instance.key'), 'utf8'))
   using database = new Database(join(dataDir, 'oncebox.db'), { strict: true })

@@ -9,7 +9,7 @@ import { creates, createTokens, gets, randomRetrieves, retrieves, type Tokens } 
 import { measureFirstAnswer, type Running, startOncebox } from './servers.ts'
 import { targets } from './targets.ts'
 
-/** More pushes than the retrieves of a run of the default length use up. */
+/** More pushes than the retrievals of a run of the default length use up. */
 const PREPARED = 20_000
 const MILLION = 1e6
 
@@ -49,7 +49,7 @@ export async function measureNewFolder(bench: Bench, subjects: readonly Subject[
   })
 }
 
-/** Each subject has enough pushes to retrieve afterwards. */
+/** Let each subject have enough pushes to retrieve afterwards. */
 async function prepare(subjects: readonly Subject[]): Promise<void> {
   for (const { server, tokens } of subjects)
     await runRequests(creates(server, tokens), PREPARED - tokens.count())
@@ -66,7 +66,7 @@ export async function measureTls(bench: Bench, plain: readonly Subject[]): Promi
   for (const { server } of subjects) await server.stop()
 }
 
-/** Opening a page counts no view, so the pushes stay as they are. */
+/** Measures the pages. Opening a page counts no view, so the pushes stay unchanged. */
 export async function measurePages(bench: Bench, subjects: readonly Subject[]): Promise<void> {
   const isPage = (body: Buffer) => body.includes('</html>')
   await measureRates(bench, {

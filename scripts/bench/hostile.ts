@@ -1,5 +1,5 @@
-// How long one hostile request keeps all others waiting: bodies and headers at their largest, beside a client
-// that asks for a small file again and again.
+// How long one hostile request delays all others: sends the largest bodies and headers, while another client
+// requests a small file again and again.
 
 import { maxBodyBytes } from '../../src/http/intake/body.ts'
 import {

@@ -12,10 +12,11 @@ const RECONNECTS_ALLOWED = 200
 export interface Requests {
   /** Whether to use TLS. The certificate is not verified. */
   readonly server: Pick<Running, 'port' | 'pid' | 'isTls'>
-  /** More servers, over which the connections are spread in turn. */
+  /** More servers, over which the connections are distributed in turn. */
   readonly others?: readonly Pick<Running, 'port' | 'pid'>[]
   /**
-   * The bytes of the next request on connection 0, 1, …; they may be reused once it asks for the one after.
+   * Returns the bytes of the next request on connection 0, 1, …. They may be reused once that connection asks
+   * for the next one.
    */
   readonly next: (connection: number) => Uint8Array
   /** Checks the body of a 2xx response; false counts as an error. */
@@ -26,7 +27,7 @@ export interface Load extends Requests {
   readonly connections: number
   /** The load ends after this number of seconds or requests. */
   readonly until: { readonly seconds: number } | { readonly requests: number }
-  /** How long each connection waits before its next request; not at all by default. */
+  /** How long each connection waits before its next request. By default it does not wait. */
   readonly pauseMilliseconds?: number
 }
 
@@ -68,7 +69,7 @@ interface Connection {
   readonly run: Run
   readonly number: number
   socket: Socket<Connection> | undefined
-  /** When the current request was sent; 0 without one. */
+  /** When the current request was sent; 0 if there is none. */
   sentAt: number
   unsent: Uint8Array | undefined
   received: Buffer | undefined
@@ -76,7 +77,7 @@ interface Connection {
 }
 
 /**
- * Runs a load against 127.0.0.1. Rejects when nothing listens there or the server keeps closing connections.
+ * Runs a load against 127.0.0.1. Rejects if nothing listens there or if the server keeps closing connections.
  */
 export function runLoad(load: Load): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
@@ -141,7 +142,7 @@ function presentRun(run: Run): LoadResult {
     errors: run.errors,
     firstError: run.firstError,
     latencies: run.latencies,
-    // The last slot is incomplete.
+    // Leave out the last slot, which is incomplete.
     overTime: run.slots.slice(0, -1).map((answers) => ((answers ?? 0) * 1000) / SLOT_MILLISECONDS),
   }
 }
@@ -179,7 +180,7 @@ const handlers = {
     if (socket.data.unsent !== undefined) write(socket.data, socket.data.unsent)
   },
   close(socket: Socket<Connection>) {
-    // A socket also reports its own end, when the connection may already have a new socket.
+    // A socket also reports its own end, after which the connection may already have a new socket.
     if (socket.data.socket === socket) lose(socket.data, 'the server closed the connection')
   },
   error(socket: Socket<Connection>, cause: Error) {

@@ -1,5 +1,5 @@
-// How rates are measured: the loads of a row take turns, several rounds, because the speed of a shared
-// machine varies.
+// Measures rates: the loads of a row run in turn, for several rounds, because the speed of a shared machine
+// varies.
 
 import { basename } from 'node:path'
 import type { Cores } from './cores.ts'
@@ -24,7 +24,7 @@ export interface Bench {
   /** The requests that each server had in turns, by its process. */
   readonly sent: Map<number, number>
   addRow(row: Row): void
-  /** Shown as a line of the plots. */
+  /** Adds a line to the plots. */
   addLoad(name: string, result: LoadResult): void
 }
 
@@ -62,7 +62,7 @@ export async function runRequests(load: Requests, requests: number): Promise<voi
   if (requests > 0) withoutErrors(await runLoad({ ...load, connections: CONNECTIONS, until: { requests } }))
 }
 
-/** Throws on errors, which would make the rate meaningless. */
+/** Returns the result. Throws if it has errors, which would make the rate meaningless. */
 export function withoutErrors(result: LoadResult): LoadResult {
   if (result.errors > 0) throw new Error(`${result.errors} requests failed, first: ${result.firstError}`)
   return result
@@ -127,7 +127,7 @@ function details(rounds: readonly Round[]): string {
   return work === undefined ? p99 : `${p99}, ${work.toFixed(0)} µs of processor time each`
 }
 
-/** The share by processor time, which is steady where other programs take turns with the servers. */
+/** Returns the ratio by CPU time, which is steady even if other programs compete with the servers. */
 function shareOfWork(own: readonly Round[], others: readonly Round[]): string {
   const [work, base] = [workOfEach(own), workOfEach(others)]
   return work === undefined || base === undefined ? '' : `, ${((base / work) * 100).toFixed(1)} % by that`

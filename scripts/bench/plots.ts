@@ -1,4 +1,5 @@
-// The results as one HTML page of its own: the table, and plots of the rates over time and of the latencies.
+// The results as one self-contained HTML page: the table, and plots of the rates over time and of the
+// latencies.
 
 import { type LoadResult, SLOT_MILLISECONDS } from './load.ts'
 

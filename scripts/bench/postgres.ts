@@ -38,7 +38,7 @@ export async function measurePostgres(divided: Bench, parent: string | undefined
   }
 }
 
-/** The rate of the first node, and the rate of all as a share of it. */
+/** Measures the rate of the first node, and that of all nodes relative to it. */
 async function measureNodes(
   bench: Bench,
   from: {

@@ -20,7 +20,7 @@ export function workedMilliseconds(pid: number): number | undefined {
   return nanoseconds.reduce((sum, worked) => sum + worked, 0) / 1e6
 }
 
-/** Returns the processor time of one thread, which may end at any moment. */
+/** Returns the CPU time of one thread, which may end at any moment. */
 function workedNanoseconds(thread: string): number {
   try {
     return Number(readFileSync(`${thread}/schedstat`, 'utf8').split(' ')[0])

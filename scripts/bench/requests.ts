@@ -5,7 +5,7 @@ import type { Running } from './servers.ts'
 
 export const PUSH = { payload: 'correct horse battery staple 012', expire_after_views: 100 }
 const BODY = JSON.stringify({ push: PUSH })
-/** Enough pushes that none loses its last view in a run of the default length. */
+/** So many pushes that none gets its last view in a run of the default length. */
 const RETRIEVED = 20_000
 const TOKEN_BYTES = 26
 const MEMBER = Buffer.from('"url_token":"')

@@ -36,8 +36,7 @@ export const targets = {
   download: 500,
   /**
    * How much memory the transfer of a gigabyte may add, alone and eight at once, and how long creates may
-   * take
-   * meanwhile.
+   * take during it.
    */
   fileMemory: { atMost: 64 },
   filesMemory: { atMost: 96 },

@@ -1,4 +1,4 @@
-// Ceph's gateway over a cluster of one monitor and one store of objects in memory, each on loopback.
+// Ceph's gateway with a cluster of one monitor and one in-memory object store, each on loopback.
 
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'

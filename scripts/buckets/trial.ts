@@ -11,7 +11,7 @@ import type { BucketServer } from './servers.ts'
 
 const BUCKET = 'oncebox-trial'
 const MIB = 1024 * 1024
-/** How long the removal of objects may take when it is retried. */
+/** How long removing objects may take, with retries. */
 const GONE_MS = 900_000
 const ACCOUNT = 'ann@example.org'
 

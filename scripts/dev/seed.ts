@@ -8,7 +8,7 @@ export const ADMIN = { email: 'admin@example.org', password: 'correct horse batt
 
 const PUSHES = '/api/v2/pushes'
 
-/** Lets two days pass by the test clock, so that one of the pushes expires by time. */
+/** Fills a folder. Advances the test clock by two days, so that one of the pushes expires by time. */
 export async function seed(dataDir: string): Promise<void> {
   const clock = createTestClock(Date.now() - 2 * DAY)
   const instance = await startInstance({ dataDir, clock, flags: { 'max-passphrase-attempts': '2' } })

@@ -1,5 +1,4 @@
-// Blanks out what is not code, so that a search for operators finds no words of a comment, a string or a
-// regular expression.
+// Blanks out comments, strings and regular expressions, so that a search for operators finds only code.
 
 /** Matches text after which a slash begins a regular expression instead of a division. */
 const BEFORE_REGEX = /(?:^|[([{,;:=!?&|+\-*%<>~^]|\b(?:return|typeof|case|in|of|throw|await|yield|void))\s*$/

@@ -1,4 +1,4 @@
-// Finds the places where one token can be changed so that the program still parses and means something else.
+// Finds the places where one token can be changed so that the program still parses but has another meaning.
 
 import { codeOnly } from './code-only.ts'
 

@@ -40,7 +40,7 @@ export function createBench(options: {
   symlinkSync(join(project, 'node_modules'), join(copy, 'node_modules'))
   /** Test files that pass without any mutation. */
   const passing = new Set<string>()
-  /** How many mutations each test file has noticed: files with the most run first. */
+  /** How many mutations each test file has noticed. Files with the most run first. */
   const successes = new Map<string, number>()
   let running: Bun.Subprocess | null = null
 
@@ -69,7 +69,7 @@ export function createBench(options: {
       ...paths,
     ])
     if (isGood) return null
-    // Bun prints the name of each file above its tests; the last one is where it stopped.
+    // Bun prints the name of each file above its tests. The last name is that of the file where it stopped.
     return printed.match(/^\S+\.test\.tsx?(?=:$)/gm)?.at(-1) ?? files[0] ?? null
   }
 

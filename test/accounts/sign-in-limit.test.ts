@@ -42,7 +42,7 @@ const times = async (n: number, work: (index: number) => Promise<Told>) => {
   )
 }
 
-test('after a fast clock is corrected, its wrong tries lock no account, and the limits hold again', async () => {
+test('after a fast clock is corrected, its wrong tries lock no account, and the limits apply again', async () => {
   time = 100 * DAY
   expect(await times(11, () => sign('a@x', false))).toMatchObject({ wrong: 10, too_many: 1 })
   time = 0
@@ -68,7 +68,7 @@ test('giving back a budget restores exactly what its attempt took', async () => 
 })
 
 describe('passwords', () => {
-  test('allow ten wrong tries at one account from one address, even concurrent ones; right ones are not counted', async () => {
+  test('allow ten wrong tries for one account from one address, even concurrent ones; right ones are not counted', async () => {
     for (let n = 0; n < 30; n += 1) expect(await sign('a@x', true)).toBe('right')
     expect(await times(60, () => sign('a@x', false))).toMatchObject({ wrong: 10, too_many: 50 })
     expect(await sign('a@x', true)).toBe('too_many')
@@ -77,13 +77,16 @@ describe('passwords', () => {
     expect(await sign('a@x', true)).toBe('right')
   })
 
-  test.each([1, 6, 60])('after 60 wrong tries at %d accounts, a neighbour can still sign in', async (n) => {
-    await times(60, (index) => sign(`a${index % n}@x`, false))
-    expect(await sign('b@x', true)).toBe('right')
-    expect(await sign('b@x', true)).toBe('right')
-  })
+  test.each([1, 6, 60])(
+    'after 60 wrong tries for %d accounts, another client can still sign in',
+    async (n) => {
+      await times(60, (index) => sign(`a${index % n}@x`, false))
+      expect(await sign('b@x', true)).toBe('right')
+      expect(await sign('b@x', true)).toBe('right')
+    },
+  )
 
-  test('an address with many wrong tries is refused, first for wrong passwords and then for all', async () => {
+  test('an address with many wrong tries is refused, at first for wrong passwords and later for all', async () => {
     await times(50, (index) => sign(`a${index}@x`, false))
     expect(await times(100, (index) => sign(`c${index}@x`, false))).toEqual({
       right: 0,

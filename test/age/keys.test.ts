@@ -9,7 +9,7 @@ import {
   recipientOf,
 } from '../../src/age/keys.ts'
 
-test('a new key stands in 43 characters, from which the same identity comes back', async () => {
+test('a new key is written in 43 characters, from which the same identity can be read', async () => {
   const { identity, recipient, linkKey, keyCheck } = await newKey()
   expect(linkKey).toMatch(/^[\w-]{43}$/)
   expect(identityOfLinkKey(linkKey)).toBe(identity)

@@ -59,7 +59,7 @@ describe('a text', () => {
     },
   )
 
-  test('opens with each of several recipients and with nobody else', async () => {
+  test('can be decrypted by each of several recipients and by nobody else', async () => {
     const sealed = await sealText('secret', [key.recipient, other.recipient])
     expect(await openText(sealed, [other.identity])).toBe('secret')
     const stranger = await newKey()

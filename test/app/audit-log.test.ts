@@ -1,4 +1,4 @@
-// The audit log: which line each act leaves, who and where from, and what is never in it.
+// The audit log: the line of each act, with the account and address, and what no line contains.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -46,7 +46,7 @@ const readLines = (): Line[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
 
-/** Resolves to the lines of these actions, once there are so many. */
+/** Resolves to the lines of these actions, once there are `count`. */
 async function linesOf(count: number, ...actions: string[]): Promise<Line[]> {
   const found = () => readLines().filter((line) => actions.includes(line['event.action']))
   await waitUntil(() => found().length >= count)
@@ -58,7 +58,7 @@ const short = (line: Line) =>
     (one) => one ?? '-',
   )
 
-test('a start tells version, key and settings, and a stop ends the log', async () => {
+test('a start records version, key and settings, and a stop ends the log', async () => {
   await api.close()
   const [line] = readLines()
   expect(line).toMatchObject({
@@ -76,7 +76,7 @@ test('a start tells version, key and settings, and a stop ends the log', async (
   expect(readFileSync(path, 'utf8')).not.toContain('hunter2')
 })
 
-test('a sign-in leaves account and address, and never what was typed as a password', async () => {
+test('a sign-in records account and address, and never what was typed as a password', async () => {
   await api.addAccount(ANN)
   await people.signIn(ANN, { from: '198.51.100.7' })
   await people.post('/sign-in', { email: ANN, password: 'wrong horse battery' })
@@ -91,7 +91,7 @@ test('a sign-in leaves account and address, and never what was typed as a passwo
   expect(readFileSync(path, 'utf8')).not.toContain('horse')
 })
 
-test('what an administrator does to an account names both', async () => {
+test('an act of an administrator on an account names both', async () => {
   await api.addAccount(ANN, { isAdmin: true })
   await api.addAccount(BOB)
   const ann = await people.signIn(ANN)
@@ -107,7 +107,7 @@ test('what an administrator does to an account names both', async () => {
     expect(line).toMatchObject({ 'user.name': ANN, 'user.target.name': BOB, 'source.ip': '192.0.2.1' })
 })
 
-test('a push has one id in all its lines, that of its events, from creation to its last view', async () => {
+test('a push has the same id in all its lines, that of its events, from creation to last view', async () => {
   const token = await api.addAccount(ANN)
   const push = await api.create({ expire_after_views: 2, passphrase: 'sesame' }, { token })
   const ask = (headers: Record<string, string>, init: Init = {}) =>
@@ -152,7 +152,7 @@ test('an anonymous push has one id too, and an expiry by time leaves one line wi
   expect(ids[0]).toMatch(/^[\da-f]{20}$/)
 })
 
-test('the sweeper tells what it expires, and an owner what several presses end', async () => {
+test('the sweeper records which pushes it expires, and an owner those of a bulk action', async () => {
   const token = await api.addAccount(ANN)
   const short = await api.create({ expire_after_days: 1 }, { token })
   const [one, other] = [await api.create({}, { token }), await api.create({}, { token })]
@@ -181,7 +181,7 @@ test('refused creates, unknown links and refused tokens leave lines', async () =
   ])
 })
 
-test('a request leaves lines from its creation to its answer and its end', async () => {
+test('a request leaves lines for its creation, its answer and its end', async () => {
   const token = await api.addAccount(ANN)
   const made = await api.call('/api/oncebox/requests', { token, json: { request: { passphrase: 'sesame' } } })
   const request = String(made.body.url_token)
@@ -202,7 +202,7 @@ test('a request leaves lines from its creation to its answer and its end', async
   expect(lines[3]?.['oncebox.push.id']).toMatch(/^\w{20}$/)
 })
 
-test('no line has a link, a secret, a name, a note or a passphrase', async () => {
+test('no line contains a link, a secret, a name, a note or a passphrase', async () => {
   const token = await api.addAccount(ANN)
   const wanted = {
     payload: 'needle-text',
@@ -246,7 +246,7 @@ test('lines are in the order of their commits, and go to the new file after a ro
   expect(await linesOf(1, 'push-create')).toHaveLength(1)
 })
 
-test('lines that the file does not take are counted and told, and are on standard error', async () => {
+test('lines that cannot be written to the file are counted, reported and sent to standard error', async () => {
   await api.close()
   path = '/dev/full'
   await start({ 'metrics-listen': '127.0.0.1:9100' })

@@ -340,7 +340,7 @@ test('reports a backup folder that cannot be used or is on the same disk, and an
   )
 })
 
-test('counts the passkeys that another host name than that of --base-url would lose', async () => {
+test('counts the passkeys that stop working under the host name of --base-url', async () => {
   const find = async (base: string | null) => {
     const found = await look(base === null ? {} : { flags: { 'base-url': base } })
     const { state, said } = found.find(({ part }) => part === 'passkeys') ?? {}

@@ -1,4 +1,4 @@
-// Folders and backups of earlier versions: everything in them is there after the update.
+// Folders and backups of earlier versions: everything in them is still there after the update.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

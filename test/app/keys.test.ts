@@ -1,4 +1,4 @@
-// Rotation of the instance key: everything still opens at every moment, and the old key is removed once
+// Rotation of the instance key: at every moment everything can be opened, and the old key is removed once
 // nothing needs it.
 
 import { Database } from 'bun:sqlite'
@@ -76,7 +76,7 @@ type Filled = {
   repeated: string
 }
 
-/** Makes a stopped server with one of everything that is sealed under an instance key. */
+/** Makes a stopped server with one record of each kind that is sealed under an instance key. */
 async function fill(flags: Record<string, string> = {}): Promise<Filled> {
   const api = await startApi({ dataDir, clock, flags })
   const token = await api.addAccount(ANN)
@@ -95,7 +95,7 @@ async function fill(flags: Record<string, string> = {}): Promise<Filled> {
   return { token, live, file, ended, anonymous, repeated: String(repeated.url_token) }
 }
 
-/** Serves the folder, and opens everything that no view would end. */
+/** Serves the folder, and opens everything whose view does not end it. */
 async function expectAllOpens(filled: Filled, flags: Record<string, string> = {}): Promise<void> {
   clock.advance(60_000)
   const api = await startApi({ dataDir, clock, flags })
@@ -227,7 +227,7 @@ test('an old key is removed once everything that it sealed has ended', async () 
   expect(rows('SELECT number FROM instance_keys')).toEqual([{ number: 3 }])
 })
 
-test('nothing but pushes stays sealed under the old key', async () => {
+test('only pushes stay sealed under the old key', async () => {
   await fill()
   const sealed = rows<{ value: Uint8Array }>(
     'SELECT url_token AS value FROM push_labels UNION SELECT totp_secret FROM accounts',
@@ -293,7 +293,7 @@ async function rotateKilledAt(killAt: number, ...keyFile: string[]): Promise<str
   return (await new Response(rotation.stdout).text()).trim()
 }
 
-/** Two times four writes of a key file, and four steps around them. */
+/** Two key files are written, in four steps each, and there are four other steps. */
 const STEPS = 12
 
 test('everything opens after a kill at any moment, and the next run completes the rotation', async () => {

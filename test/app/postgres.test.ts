@@ -1,4 +1,4 @@
-// What an operator does beside the nodes of a PostgreSQL database: accounts and tokens, and what is refused.
+// An operator's commands beside the nodes of a PostgreSQL database: accounts and tokens, and what is refused.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'

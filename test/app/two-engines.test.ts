@@ -11,14 +11,14 @@ import { makeNodeFolder } from '../support/postgres-store.ts'
 
 const START_MS = 120_000
 /**
- * No push gets five wrong passphrases with it: the clock of SQLite stands still here, and that of PostgreSQL
- * continues.
+ * A seed with which no push gets five wrong passphrases: the clock stands still with SQLite, and continues on
+ * PostgreSQL.
  */
 const SEED = 17
 const STEPS = 250
 
 /**
- * One engine, with what its answers gave: tokens of pushes in the order of the calls ('' where there is
+ * One engine, with the results of its answers: tokens of pushes in the order of the calls ('' if there is
  * none), and downloads.
  */
 type World = { nodes: TestInstance[]; auth: Record<string, string>; urlTokens: string[]; downloads: string[] }
@@ -171,7 +171,7 @@ async function ask(world: World, { path, init, makesPush = false }: Call, node: 
   const instance = world.nodes[node % world.nodes.length]
   if (instance === undefined) throw new Error('a world has a node')
   let answer = await instance.fetch(path(world), init(world))
-  // Busy, and nothing was stored or counted.
+  // The server was busy, and stored and counted nothing.
   while (answer.status === 503) {
     await Bun.sleep(50)
     answer = await instance.fetch(path(world), init(world))

@@ -1,4 +1,5 @@
-// Two nodes behind a balancer that sends each request to either: what one process kept in memory, both know.
+// Two nodes behind a load balancer that sends each request to either: both know what one process alone would
+// keep in memory.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ import { untilTaken } from '../support/waiting.ts'
 const START_MS = 300_000
 const EMAIL = 'ann@example.org'
 
-/** Asks a node again while the database is too busy for it. */
+/** Repeats a request while the database is too busy for it. */
 const patientClientOf = ({ fetch }: TestInstance) => ({
   fetch: (path: string, init?: Init) => untilTaken(() => fetch(path, init)),
 })
@@ -111,7 +112,7 @@ needs('postgres').describe('two nodes', () => {
     expect((await fetchOn(0, '/api/v2/pushes/expired', { headers })).status).toBe(200)
   })
 
-  test('together answer at most five wrong passphrases, also when asked at once', async () => {
+  test('together answer at most five wrong passphrases, even concurrent ones', async () => {
     for (let round = 0; round < 3; round += 1) {
       const urlToken = await create({ payload: 'x', passphrase: 'sesame', expire_after_views: 5 })
       const tries = await Promise.all(
@@ -131,7 +132,7 @@ needs('postgres').describe('two nodes', () => {
     })
   })
 
-  test('a page of one node reveals once, also through the other', async () => {
+  test('a page of one node opens its push once, even through the other node', async () => {
     const urlToken = await create({ payload: 'top secret', expire_after_views: 5 })
     const { text } = await fetchOn(0, `/p/${urlToken}`)
     const nonce = /name="nonce" value="([\w-]+)"/.exec(text)?.[1] ?? ''
@@ -166,7 +167,7 @@ needs('postgres').describe('two nodes', () => {
     expect(count(tries.map(({ status }) => status))).toEqual({ 422: 10, 429: 6 })
   })
 
-  test('a create with an idempotency key makes one push, whichever node receives it', async () => {
+  test('a create with an idempotency key creates one push, whichever node receives it', async () => {
     const key = { 'idempotency-key': 'a-key-of-one-create-12345' }
     const send = (n: number) =>
       fetchOn(n, '/api/v2/pushes', { json: { push: { payload: 'x' } }, headers: key, token })

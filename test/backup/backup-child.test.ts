@@ -1,4 +1,4 @@
-// The process that makes a backup, in place of which small programs say something, die and refuse to end.
+// The process that makes a backup. Small programs in its place print something, die or refuse to end.
 
 import { afterEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ test.each([
   ['warns', 'console.error("oncebox: warning: it is damaged"); process.exit(1)', 'it is damaged'],
   ['dies', 'process.exit(3)', 'It ended with 3.'],
   ['is killed', 'process.kill(process.pid, "SIGKILL")', 'It was killed by SIGKILL. Look for the reason'],
-])('what one that %s said', async (_, program, said) => {
+])('reports what a process that %s printed', async (_, program, said) => {
   const end = await start(program).ended
   expect(end).toEqual({ state: 'ended', said: said === null ? null : expect.stringContaining(said) })
 })

@@ -1,5 +1,5 @@
-// The format of backups: written and read as streams, sealed with age, and refused when anything in it is not
-// as it should be.
+// The format of backups: written and read as streams, encrypted with age, and refused if any part is not as
+// expected.
 
 import { describe, expect, test } from 'bun:test'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
@@ -46,7 +46,7 @@ async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
   return Buffer.from(await new Response(stream).arrayBuffer())
 }
 
-/** In pieces of a size that fits no boundary of the formats. */
+/** Yields pieces of a size that matches no boundary of the formats. */
 function inPieces(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   const pieces: Uint8Array[] = []
   for (let at = 0; at < bytes.length; at += 30_011) pieces.push(bytes.subarray(at, at + 30_011))
@@ -288,7 +288,7 @@ test('an archive that is cut off anywhere is refused', async () => {
   expect(await refusal(whole.subarray(0, 300_000))).toContain('it ends too early')
 })
 
-test('a name set by an extended header counts, not the one in the plain header', async () => {
+test('a name in an extended header takes precedence over that in the plain header', async () => {
   const record = '21 path=/etc/passwd\n\n'
   const hidden = [SETTINGS, { name: 'PaxHeader', body: record, type: 'x' }, KEY, DATABASE]
   expect(await refusal(raw(MANIFEST, hidden))).toContain('instance.key is not at the position')

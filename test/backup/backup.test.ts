@@ -1,4 +1,4 @@
-// A backup of a whole Oncebox: what is in it, and that nothing in it opens a push.
+// A backup of a complete Oncebox: its content, and that no part of it opens a push.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
@@ -70,7 +70,7 @@ function sourceRows(sql: string): Record<string, unknown>[] {
   return rows
 }
 
-/** All that opens a push, a file, a session or an account, as the database keeps it. */
+/** Returns every secret in the database that opens a push, a file, a session or an account. */
 function listSecrets(): { name: string; bytes: Uint8Array }[] {
   const tables = {
     push_secrets: ['salt', 'passphrase_salt', 'payload'],

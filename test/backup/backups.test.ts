@@ -1,4 +1,5 @@
-// The timer of scheduled backups: when one is made, how a failure is reported, and how its process is ended.
+// The timer of scheduled backups: when one is made, how a failure is reported, and how its process is
+// stopped.
 
 import { afterEach, beforeEach, describe, expect, jest, test } from 'bun:test'
 import type { BackupEnd } from '../../src/backup/backup-child.ts'
@@ -117,7 +118,7 @@ describe('the timer', () => {
     expect(scene.made()).toBe(2)
   })
 
-  test('continues across restarts: a server that is started every hour makes one a day', async () => {
+  test('continues across restarts: a server that is started every hour makes one backup a day', async () => {
     const scene = await createScene()
     for (let hour = 0; hour < 72; hour += 1) {
       await scene.restart()
@@ -149,7 +150,7 @@ describe('the timer', () => {
 })
 
 describe('a failure', () => {
-  test('is logged once although its figures change, again when its reason changes, and ends with a good backup', async () => {
+  test('is logged once although its figures change, again if its reason changes, and ends with a complete backup', async () => {
     const scene = await createScene()
     for (const free of [3.5, 4, 17]) {
       scene.behave({ state: 'ended', said: `no room: ${free} MiB are free.` })
@@ -234,7 +235,7 @@ describe('a process that hangs', () => {
   })
 })
 
-test('the metrics have the time of the last good backup, and nothing before the first', async () => {
+test('the metrics have the time of the last complete backup, and nothing before the first', async () => {
   const scene = await createScene()
   const read = async () =>
     Object.fromEntries(

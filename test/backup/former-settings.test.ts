@@ -1,4 +1,4 @@
-// Which settings of the former server a restore names: those that the new one would need.
+// Which settings of the former server a restore lists: those that the new server would need.
 
 import { expect, test } from 'bun:test'
 import { changedSettings } from '../../src/backup/restore.ts'

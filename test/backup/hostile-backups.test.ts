@@ -1,5 +1,4 @@
-// Archives that somebody made to do harm: nothing of them reaches the disk outside of the unfinished folder,
-// and nothing stays.
+// Hostile archives: no part of them is written outside of the unfinished folder, and nothing is left.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -44,7 +43,7 @@ async function refusal(bytes: Uint8Array): Promise<string> {
     restoreBackup({ ...wish, dataDir: target }, { ...ports, decide: async () => ({ apiTokens: 'keep' }) }),
   )
   const verified = await reason(verifyBackup({ ...wish, tempDir: temporary }, ports))
-  // Of several things that are wrong either may come first.
+  // If several things are wrong, either may be reported first.
   expect(codeIn(verified)).toBe(codeIn(restored))
   expect(readdirSync(room).sort()).toEqual(['backup.tar', 'inner', 'temporary'])
   expect(readdirSync(join(room, 'inner'))).toEqual([])
@@ -103,7 +102,7 @@ test.each<[string, Uint8Array]>([
   expect(await refusal(bytes)).toMatch(/^(conflict|disk_full): /)
 })
 
-test('a member that announces more than the disk holds is refused before anything is written', async () => {
+test('a member that announces more bytes than the disk can hold is refused before anything is written', async () => {
   const huge = { ...DATABASE, size: Number.MAX_SAFE_INTEGER }
   expect(await refusal(rawTar([manifestOf([SETTINGS, huge])]))).toMatch(/^disk_full: .*no room/)
 })

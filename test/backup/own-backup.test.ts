@@ -127,7 +127,7 @@ describe('making a backup', () => {
     const foreign = [
       'oncebox-backup-2020-01-01T00-00-00Z-abcdef.tar',
       'oncebox-backup-2020-01-01T00-00-00Z.tar',
-      // Somebody may be writing it.
+      // Another process may be writing it.
       'oncebox-backup-2020-01-01T00-00-00Z-abcdef.tar.oncebox-1.part',
       'photo.jpg',
     ]

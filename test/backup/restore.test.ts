@@ -1,4 +1,4 @@
-// Restoring a backup into a new folder: what comes back, what does not, and that it is complete or not at
+// Restoring a backup into a new folder: what is restored, what is not, and that it is complete or not done at
 // all.
 
 import { Database } from 'bun:sqlite'
@@ -81,8 +81,8 @@ function restore({ credentials, decide = () => ({ apiTokens: 'keep' }), ...optio
 const CONTENT = 'correct horse battery staple'
 
 /**
- * A server with an account of two pushes, one of them used up, and an anonymous push; it has ended, and a
- * backup is made.
+ * Makes a backup of a stopped server, which has an account with two pushes, one of them used up, and an
+ * anonymous push.
  */
 async function makeBackup(parts: BackupParts = {}) {
   const api = await startApi({ dataDir, clock })
@@ -97,7 +97,7 @@ async function makeBackup(parts: BackupParts = {}) {
   return { token, live, used, anonymous }
 }
 
-/** Nothing but what was there before. */
+/** Lists what the tests have left beside their own files. */
 const leftovers = () => readdirSync(room).filter((name) => !['data', 'backup.tar'].includes(name))
 
 test('accounts, lists, names, notes and logs are restored, and no push opens', async () => {
@@ -191,7 +191,7 @@ test('the plan says what will be restored before anything is done', async () => 
       isClockBehind: false,
       now: START + 400 * DAY,
     },
-    // Their time was over before this restore.
+    // Their time was up before this restore.
     content: {
       ...{ accounts: 1, pushes: 3, active: 0, leftOut: 0 },
       apiTokens: [{ email: ANN, name: expect.any(String) }],
@@ -347,7 +347,7 @@ describe('encrypted backups', () => {
     return { identity, recipient: await identityToRecipient(identity) }
   }
 
-  test('open with the right key; the error for another key or none says so', async () => {
+  test('can be decrypted with the right key; the error for another key or none says so', async () => {
     const { identity, recipient } = await keyPair()
     const { identity: other } = await keyPair()
     await makeBackup({ seal: { recipients: [recipient] } })
@@ -363,7 +363,7 @@ describe('encrypted backups', () => {
 
   useLightScrypt()
 
-  test('ask for the passphrase, and a wrong one opens nothing', async () => {
+  test('ask for the passphrase, and a wrong one decrypts nothing', async () => {
     await makeBackup({ seal: { passphrase: 'open sesame' } })
     await expect(restore({ credentials: { askPassphrase: async () => 'wrong' } })).rejects.toThrow(
       'the passphrase is wrong',

@@ -45,7 +45,7 @@ describe('user add', () => {
     expect(trial.state.closed).toBe(1)
   })
 
-  test('does not ask for a password when the account exists', async () => {
+  test('does not ask for a password if the account exists', async () => {
     const trial = await withAnn({ answers: [] })
     expect(await trial.run('user', 'add', 'ann@example.org')).toBe(1)
     expect(trial.err.at(-1)).toStartWith('oncebox: ann@example.org already has an account')

@@ -51,7 +51,7 @@ test.each<[NodeJS.Platform, string, string[]]>([
     '/Users/ann/Library/Application Support/Oncebox',
     ['/Users/ann/Library/Application Support/Oncebox'],
   ],
-])('on %s with the data in %s the file goes to %j', (platform, dataDir, places) => {
+])('on %s with the data in %s the file is created in %j', (platform, dataDir, places) => {
   expect(filePlaces({ platform, env: {}, home: '/home/ann', cwd: '/' }, dataDir)).toEqual(places)
 })
 

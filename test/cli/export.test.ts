@@ -110,7 +110,7 @@ describe('nothing is written', () => {
     expect(readdirSync(folder)).toEqual(['there.json'])
   })
 
-  test('when the server fails before the end, not even a part', async () => {
+  test('not even a part if the server fails before the end', async () => {
     let asked = 0
     const url = fake(async (request) => {
       asked += 1
@@ -122,7 +122,7 @@ describe('nothing is written', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('when another program takes the name meanwhile', async () => {
+  test('if another program takes the name meanwhile', async () => {
     const url = fake((request) => {
       if (!existsSync(at('list.json'))) writeFileSync(at('list.json'), 'mine')
       return forward(request)
@@ -141,7 +141,7 @@ describe('nothing is written', () => {
 })
 
 describe('the export is complete', () => {
-  test('while pushes are made and expire', async () => {
+  test('while pushes are created and expire', async () => {
     const [, second = ''] = made.slice(51)
     let asked = 0
     const url = fake(async (request) => {

@@ -1,4 +1,4 @@
-// `oncebox import password-pusher`: what the command line understands, and what it says.
+// `oncebox import password-pusher`: which command lines are accepted, and what is printed.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'

@@ -70,7 +70,7 @@ describe('oncebox open', () => {
     expect(trial.err[0]).toContain('listens on /run/oncebox/http.sock')
   })
 
-  test('--stop stops a running server, and says when there is none', async () => {
+  test('--stop stops a running server, and says if there is none', async () => {
     const trial = createTrial()
     trial.state.serving = RUNNING
     expect(await trial.run('open', '--stop')).toBe(0)

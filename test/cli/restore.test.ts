@@ -36,7 +36,10 @@ const SETTINGS = {
   ],
 }
 
-/** Makes a backup of a server with one push, and an account with one token unless `accounts` is 0. */
+/**
+ * Makes a backup of a server with one push and an account with one token, or without accounts if `accounts`
+ * is 0.
+ */
 async function makeBackup({
   accounts = 1,
   ...parts

@@ -286,7 +286,7 @@ describe('endless responses', () => {
     expect(err).toContain('took too long')
   })
 
-  test('the client gives up on a list without an end', async () => {
+  test('the client gives up on an endless list', async () => {
     const report = { pushes: 0, damagedPushes: 0, damagedLogs: 0 }
     const list = async () => ({ pushes: [], leftOut: 50, members: [], answer: [] })
     const audit = async () => ({ entries: [], members: [], answer: {} })

@@ -1,4 +1,4 @@
-// Pasted links and tokens, and which server may get a token.
+// Pasted links and tokens, and which server may receive a token.
 
 import { expect, test } from 'bun:test'
 import { isInTheClear, isSameServer, parseLinkOrToken } from '../../src/client/link.ts'

@@ -1,4 +1,4 @@
-// Certificates of an own authority: who accepts them, and for what.
+// Certificates of a server's own authority: which clients accept them, and for which names.
 
 import { afterAll, expect, test } from 'bun:test'
 import { isIssuedBy, isKeyOf, readCertificate } from '../../src/crypto/certificate-facts.ts'
@@ -31,7 +31,7 @@ function serve({ certificate, key }: { certificate: string; key: string }): stri
 
 const ask = async (url: string, ca: string) => (await fetch(url, { tls: { ca } })).text()
 
-test('a certificate says what it is for, until when, and whose it is', () => {
+test('a certificate names its purpose, its validity and its owner', () => {
   const facts = readCertificate(leaf.certificate)
   expect(facts.names).toEqual(['localhost', 'box'])
   expect(facts.addresses).toHaveLength(3)
@@ -56,7 +56,7 @@ test('an authority can vouch for the names of its machine alone', async () => {
   await expect(ask(serve(foreign), authority.certificate)).rejects.toThrow()
 })
 
-test('every certificate has a number of its own', async () => {
+test('every certificate has a different serial number', async () => {
   const [one, other] = await Promise.all(
     [1, 2].map(() => makeLeaf(authority, { names: ['box'], addresses: [], validity })),
   )

@@ -1,4 +1,4 @@
-// Signatures of minisign, against those that the tool itself made.
+// Signatures of minisign, compared with those of the tool itself.
 
 import { describe, expect, test } from 'bun:test'
 import {
@@ -33,7 +33,7 @@ test('a signature of the tool itself is good', async () => {
   expect(await verdictOf(minisig, 'hello\n', key)).toBe('good')
 })
 
-test('a good signature tells its comment', async () => {
+test('a valid signature returns its comment', async () => {
   expect(await verdictOf(MINISIG)).toBe('good')
   expect(await verdictOf(MINISIG.replaceAll('\n', '\r\n'))).toBe('good')
   expect(parseSignature(MINISIG)?.comment).toBe('oncebox 3.1.0 linux-x64')

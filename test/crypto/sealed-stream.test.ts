@@ -1,4 +1,4 @@
-// Sealed files: the content comes back around every segment border, and altered content does not open.
+// Sealed files: content around every segment border is restored, and altered content is refused.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'

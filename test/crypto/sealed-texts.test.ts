@@ -1,5 +1,5 @@
-// What the server hands out and takes back: grants, marks, nonces, sign-ins that wait for a code, and codes
-// of an app.
+// Values that the server gives away and gets back: grants, marks, nonces, sign-ins that wait for a code, and
+// codes of an app.
 
 import { describe, expect, test } from 'bun:test'
 import { openAnswer, sealAnswer } from '../../src/crypto/idempotency-key.ts'
@@ -70,7 +70,7 @@ test('the mark of a form that was opened signed out names no account, on any nod
   expect(marksOf(other).read(mark)).toEqual({ accountId: null })
 })
 
-test('a nonce is good once, for its own subject, under a key of its instance, and for twelve hours', async () => {
+test('a nonce is valid once, for its own subject, under a key of its instance, and for twelve hours', async () => {
   let time = 1_700_000_000_000
   const now = () => time
   const { nonces, spend } = openSharedState(now)
@@ -91,7 +91,7 @@ test('a nonce is good once, for its own subject, under a key of its instance, an
   expect(await page!.use(old, 'page')).toBe('stale')
 })
 
-test('a refused press stores nothing, and its form does not act again until it failed', async () => {
+test('a refused press stores nothing, and its form acts again only after the first press has failed', async () => {
   const now = () => 1_700_000_000_000
   const { nonces, spend, countRows } = openSharedState(now)
   const page = createPageSeals({ usedNonces: nonces, keyring: first, now }).nonces
@@ -111,7 +111,7 @@ test('a nonce that was spent is used for a process that does not remember the pr
   const { nonces, spend, countRows } = openSharedState(now)
   const pages = [first, first].map((keyring) => createPageSeals({ usedNonces: nonces, keyring, now }).nonces)
   const press = { text: pages[0]!.issue('page'), subject: 'page' }
-  // Both looked before either spent it.
+  // Both have checked before either uses it up.
   const raced = await Promise.all(
     pages.map((page) => page.press(press, (nonce) => spend(nonce).then(() => 'good'))),
   )
@@ -127,7 +127,7 @@ test('a keyring finds the key of a number; numbers go from 1 to 255', () => {
   expect(parseKeyFile(newKeyFile()).keys).toHaveLength(1)
 })
 
-test('a kept answer opens for the idempotency key that it was sealed for, and for no other', () => {
+test('a stored answer can be opened with its own idempotency key and no other', () => {
   const presented = (key: string) => ({ key: key.repeat(32), scope: 'account 1' })
   const answer = { fingerprint: Buffer.alloc(32, 5), urlToken: '0123456789abcdefghjkmnpqrs' }
   const sealed = sealAnswer(answer, presented('a'), first.sealing)
@@ -155,16 +155,16 @@ describe('a code of an authenticator app', () => {
   const check = (at: number, lastStep: number | null) =>
     checkTotp({ secret, code: codeOf(secret, at), now, lastStep })
 
-  test('counts for its step and the one before and after', () => {
+  test('is valid in its time step and in the one before and after', () => {
     const steps = [-60_000, -30_000, 0, 30_000, 60_000].map((off) => check(now + off, null))
     expect(steps).toEqual([null, step - 1, step, step + 1, null])
   })
 
-  test('counts only after the last step that was used', () => {
+  test('is valid only after the last time step that was used', () => {
     expect([step - 1, step, step + 1].map((last) => check(now, last))).toEqual([step, null, null])
   })
 
-  test('may hold blanks, and is nothing but six digits', () => {
+  test('may contain blanks, but must have exactly six digits', () => {
     const code = codeOf(secret, now)
     const checked = (typed: string) => checkTotp({ secret, code: typed, now, lastStep: null })
     expect(checked(` ${code.slice(0, 3)} ${code.slice(3)}`)).toBe(step)

@@ -1,4 +1,4 @@
-// Keys and sealed fields: the right key and place open a value, anything else is refused.
+// Keys and sealed fields: only the right key and place open a value.
 
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -41,7 +41,7 @@ test('a sealed field opens only in its place and under its key', () => {
   expect(openField(sealed, { ...key, key: new Uint8Array(32) }, place)).toBeNull()
 })
 
-test('what is kept for an account opens only for it, as what it is', () => {
+test('a value sealed for an account opens only for that account and as the same kind of value', () => {
   const keyring = parseKeyFile(newKeyFile())
   const fields = ['totp', 'webhook', 'link_mail', 'account_mail'] as const
   const places = [null, 1, 2, 11].flatMap((accountId) =>

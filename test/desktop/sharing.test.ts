@@ -82,7 +82,7 @@ onDesktop.test('the secret is taken from the clipboard, and the clipboard is emp
   expect((await runBinary(['get', pushed.stdout.trim()], { env })).stdout).toBe('grüße 🔑\nzwei')
 })
 
-onDesktop.test('Ctrl-C takes a secret from the clipboard at once', async () => {
+onDesktop.test('Ctrl-C clears a secret from the clipboard at once', async () => {
   const { stdout } = await runBinary(['push'], { env, input: 'hunter2' })
   const getting = Bun.spawn([BINARY, 'get', stdout.trim(), '--copy'], { env, stderr: 'ignore' })
   await waitUntil(async () => (await readClipboard()) === 'hunter2')

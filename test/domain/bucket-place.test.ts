@@ -15,7 +15,7 @@ test('the URL sets bucket, endpoint, region and style', () => {
   })
 })
 
-test('another server than Amazon defaults to path style and the default region', () => {
+test('a server other than Amazon’s defaults to path style and the default region', () => {
   const place = bucketPlaceOf('s3://boxes?endpoint=http://127.0.0.1:9000')
   expect(place).toMatchObject({ prefix: '', region: 'us-east-1', isPathStyle: true })
   expect(nameBucket(place)).toBe('boxes (127.0.0.1:9000)')

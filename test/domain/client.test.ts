@@ -1,4 +1,4 @@
-// Tests which addresses count as one client.
+// Which addresses count as one client.
 
 import { expect, test } from 'bun:test'
 import { createClientOf, networkOf } from '../../src/domain/client.ts'
@@ -14,7 +14,7 @@ test('limits count IPv6 by /64, and never loopback', () => {
   }
 })
 
-test('each IPv6 address on a link of this machine counts as one client', () => {
+test('each IPv6 address on this machine’s own networks counts as one client', () => {
   const clientOf = createClientOf(() => ['2001:db8:9::1', '192.0.2.2', 'no address'])
   for (const [one, other] of [
     ['fe80::1', 'fe80::2'],

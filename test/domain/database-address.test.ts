@@ -115,7 +115,7 @@ test.each([
   ['ssl=1', 'verify-full'],
   ['tls=true', 'verify-full'],
   ['sslmode=require', 'require'],
-])('where TLS is verified unless the address says otherwise, %s means %s', (query, mode) => {
+])('if TLS is verified by default, %s means %s', (query, mode) => {
   expect(parseDatabaseAddress(`postgres://u@db/d?${query}`, 'verify-full')).toMatchObject({ tls: { mode } })
 })
 

@@ -1,4 +1,4 @@
-// Which address of a provider counts, and what its other claims mean.
+// Which addresses of a provider are trusted, and the meaning of its other claims.
 
 import { expect, test } from 'bun:test'
 import {
@@ -22,9 +22,12 @@ test.each([true])('an address counts if the provider says that it is verified', 
   expect(verifiedAddress(of('https://id.example', { email_verified: verified }), [])).toBe(ANN)
 })
 
-test.each([false, 'true', 1, null, undefined])('email_verified %p does not count', (verified) => {
-  expect(verifiedAddress(of('https://id.example', { email_verified: verified }), [])).toBeNull()
-})
+test.each([false, 'true', 1, null, undefined])(
+  'email_verified %p is not accepted as verified',
+  (verified) => {
+    expect(verifiedAddress(of('https://id.example', { email_verified: verified }), [])).toBeNull()
+  },
+)
 
 test.each([7, null, undefined, 'ann', '', 'a@b, c@d', 'ann@exa mple.org'])(
   'the address %p is none',

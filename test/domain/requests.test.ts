@@ -60,7 +60,7 @@ describe('a wrong passphrase', () => {
     expect(next).toEqual({ outcome: 'refused', request: tried(1, NOW + MINUTE, 6) })
   })
 
-  test('closes the request when it is the last allowed one; 0 means no limit', () => {
+  test('closes the request if it is the last allowed one; 0 means no limit', () => {
     expect(decideWrongTry(tried(1, NOW, 98), 100, NOW).request.closedAt).toBeNull()
     expect(decideWrongTry(tried(1, NOW, 99), 100, NOW).request.closedAt).toBe(NOW)
     expect(decideWrongTry(tried(1, NOW, 9999), 0, NOW).request.closedAt).toBeNull()

@@ -97,7 +97,7 @@ test('a referrer is shortened to its origin', () => {
 test('a referrer of more than 2,000 characters, or with an origin of more than 300, is left out', () => {
   const path = (length: number) => `https://chat.example/${'x'.repeat(length - 21)}`
   expect([2000, 2001].map((length) => shortenReferrer(path(length)))).toEqual(['https://chat.example/', ''])
-  // In Punycode the host is longer than sent.
+  // In Punycode the host is longer than it was sent.
   const origins = [30, 100].map((labels) => shortenReferrer(`https://${'é.'.repeat(labels)}example/`))
   expect(origins.map((origin) => origin !== '' && origin.length <= 300)).toEqual([true, false])
 })
@@ -135,7 +135,7 @@ test('failures at an anonymous push, or on a full disk, are only counted; unboun
     )
     expect(AUDIT_KINDS.filter((kind) => !kept.includes(kind))).toEqual(['failed_view', 'failed_passphrase'])
   }
-  // Counted-only failures take no slot of the first ones.
+  // Failures that are only counted use up none of the first entries.
   const counts = { ...EMPTY_COUNTS, failures: 900, countedFailures: 401 }
   const [room, none] = [counts, { ...counts, countedFailures: 400 }].map(
     (of) =>
@@ -160,7 +160,7 @@ test('e-mail addresses, passwords and token names are checked', () => {
   for (const bad of ['', 'ann', '@x', 'a b@c', 'a@b\n', `${'a'.repeat(250)}@b.cd`]) {
     expect({ bad, parsed: parseEmail(bad.replace('\n', '\n\u0000')) }).toEqual({ bad, parsed: null })
   }
-  // They look like ann@b.cd: with invisible characters or direction marks.
+  // These look like ann@b.cd, but contain invisible characters or direction marks.
   for (const same of [
     'ann\u200b@b.cd',
     'ann@b.cd\u2060',

@@ -31,6 +31,6 @@ test('a push fits once enough pushes and bytes have expired', () => {
   expect(findRoom(taken, 11, { live, limits: LIMITS })).toBe(2)
   expect(findRoom(taken, 100, { live, limits: LIMITS })).toBe(3)
   expect(findRoom(taken, 101, { live, limits: LIMITS })).toBeNull()
-  // Returns the last one's expiry if the listed pushes do not free enough.
+  // If the listed pushes do not free enough, expect the expiry of the last one.
   expect(findRoom({ pushes: 9, bytes: 100 }, 10, { live, limits: LIMITS })).toBe(3)
 })

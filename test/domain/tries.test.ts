@@ -8,7 +8,7 @@ import { examplePush, VISIT } from '../support/store.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 
-/** Returns the push after one more wrong passphrase, which even a push without one may get. */
+/** Returns the push after one more wrong passphrase. Even a push without a passphrase may get one. */
 function countWrongTry(push: Push, now: number): Push {
   return decideRefusal(push, { visit: VISIT, wrong: true }, now).change?.after ?? push
 }
@@ -39,7 +39,7 @@ test.each([
   [1, 1, true],
   [0, 0, false],
   [1_000_000, 0, false],
-])('after %d wrong tries of %d the last one is spent: %p', (wrongTriesInAll, maxTries, isLast) => {
+])('after %d wrong tries of %d the last one is used up: %p', (wrongTriesInAll, maxTries, isLast) => {
   const push = examplePush(NOW, { wrongTriesInAll })
   expect(decideLastTry(push, { visit: VISIT, maxTries }, NOW) !== null).toBe(isLast)
 })

@@ -74,7 +74,7 @@ test('only a locked live push can be unlocked', () => {
   expect(decideUnlock(examplePush(NOW), visit, NOW)).toBeNull()
 })
 
-test('a deletion ends a live push once; of a used-up push it ends the download links', () => {
+test('a deletion ends a live push once; for a used-up push it ends the downloads', () => {
   const push = examplePush(NOW)
   const change = decideDeletion(push, { visit, hasGrants: false }, NOW + SECOND)
   expect(change).toMatchObject({

@@ -1,4 +1,5 @@
-// Looking for a new certificate: how often, one look at a time, and what happens when it cannot be served.
+// Checks for a new certificate: how often, one at a time, and what happens if the certificate cannot be
+// served.
 
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import type { Certificate } from '../../src/lan/certificate.ts'

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop()
 })
 
-/** RFC 1035: a response with one record of the type A, which replaces others in caches. */
+/** Builds a response with one record of the type A, which replaces others in caches (RFC 1035). */
 function addressAnswer(name: string): Buffer {
   const labels = [name, 'local', ''].map((label) => Buffer.from(`\0${label}`))
   for (const label of labels) label[0] = label.length - 1
@@ -34,7 +34,7 @@ function addressAnswer(name: string): Buffer {
   ])
 }
 
-/** Another machine that answers to a name. */
+/** Starts another machine that answers for a name. */
 async function claim(name: string) {
   const socket = await joinMulticast(multicast ?? '')
   const packet = addressAnswer(name)
@@ -91,7 +91,7 @@ test.if(multicast !== null)(
   },
 )
 
-test.if(multicast !== null)('a name that another machine takes over later is given up', async () => {
+test.if(multicast !== null)('a name that another machine claims later is given up', async () => {
   const name = newName()
   const { announcement, lines } = start(name)
   await announcement.tried

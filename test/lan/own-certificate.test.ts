@@ -1,4 +1,5 @@
-// The certificate of --tls auto: made once, kept, renewed in time, and made anew when the machine changes.
+// The certificate of --tls auto: created once, kept, renewed before it expires, and created anew if the
+// machine changes.
 
 import { beforeEach, expect, test } from 'bun:test'
 import { readCertificate } from '../../src/crypto/certificate-facts.ts'

@@ -1,4 +1,4 @@
-// The delivery job: whom a hanging receiver delays, and whom not.
+// The delivery job: which deliveries a hanging receiver delays, and which it does not.
 
 import { expect, test } from 'bun:test'
 import { MOST_WEBHOOKS } from '../../src/domain/outbox.ts'

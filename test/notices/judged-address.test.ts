@@ -34,7 +34,7 @@ describe('a listed name may only resolve to other machines', () => {
     ...['::a9fe:a9fe', '::ffff:100.100.100.200', '::ffff:168.63.129.16'],
     // Addresses of this machine.
     ...['192.168.7.7', '2001:db8::7', '2001:DB8:0:0::7', '::ffff:192.168.7.7', '64:ff9b::c0a8:707'],
-    // Not addresses.
+    // Texts that are no addresses.
     ...['', 'localhost', '300.1.1.1', '127.1', '0x7f.1', '2130706433'],
   ])('%s is not allowed', (address) => expect(judge(address)).toBe(false))
 

@@ -145,7 +145,7 @@ test('an untrusted server, or one with another name, gets no mail', async () => 
   expect([mails, connections]).toEqual([[], []])
 })
 
-test('a wrong login, an unreachable server and an unknown name have reasons of their own', async () => {
+test('a wrong login, an unreachable server and an unknown name have different reasons', async () => {
   const { url } = await start({ login: { user: 'u', pass: 'p' } })
   expect(await mailerFor(url.replace('u:p@', 'u:x@')).test()).toBe('login_refused')
   expect(await mailerFor(url).test()).toBeNull()

@@ -1,4 +1,4 @@
-// What nodes know of the name and texts that an administrator has set on one of them.
+// How nodes learn the name and texts that an administrator has set on one of them.
 
 import { expect, test } from 'bun:test'
 import type { Appearance } from '../../src/domain/appearance.ts'

@@ -127,7 +127,7 @@ describe('the clock', () => {
     expect(await look('clock', { here: NOON - MINUTE / 2, database: WELL })).toBe('ok')
   })
 
-  test('that is in doubt is named with its machine', async () => {
+  test('that is in doubt is reported with the name of its machine', async () => {
     const doubt = { said: NOON + 90 * 24 * 60 * MINUTE, expected: NOON }
     expect(await look('clock', { doubt })).toContain('The clock of this machine says')
     expect(await look('clock', { doubt, database: WELL })).toContain('The clock of the database server says')

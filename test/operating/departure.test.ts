@@ -1,4 +1,4 @@
-// How a server leaves a balancer before it stops.
+// How a server leaves a load balancer before it stops.
 
 import { expect, test } from 'bun:test'
 import { createDeparture } from '../../src/operating/departure.ts'

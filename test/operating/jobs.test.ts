@@ -1,4 +1,4 @@
-// The list of jobs: all are started and stopped together, and each tells when it last did something or
+// The list of jobs: all are started and stopped together, and each reports when it last did something or
 // failed.
 
 import { describe, expect, test } from 'bun:test'

@@ -75,7 +75,7 @@ test('after a rotation, lines go to the old file until the log is reopened, and 
   expect(readFileSync(path, 'utf8')).toBe('after\n')
 })
 
-test('when reopening fails, the log continues in the old file and says what to do', async () => {
+test('if reopening fails, the log continues in the old file and says what to do', async () => {
   const log = await openLogFile({ path, onError, fallBack })
   renameSync(path, `${path}.1`)
   mkdirSync(path)

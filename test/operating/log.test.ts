@@ -1,5 +1,5 @@
-// The text log: one line for each message, and nothing in it that a terminal obeys or that looks like a line
-// of its own.
+// The text log: one line per message, without characters that a terminal would interpret or that could fake a
+// line.
 
 import { expect, test } from 'bun:test'
 import { createLog } from '../../src/operating/log.ts'

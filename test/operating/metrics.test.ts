@@ -1,4 +1,4 @@
-// Metrics: what is counted, in Prometheus' format, and that nothing in it names a push or a person.
+// Metrics: what is counted, in Prometheus' format, and that no push or person is named.
 
 import { expect, test } from 'bun:test'
 import { createGauges } from '../../src/operating/gauges.ts'

@@ -1,4 +1,4 @@
-// Reloads: which parts they reach, and how many of them a flood of signals makes.
+// Reloads: which parts they include, and how many of them a flood of signals causes.
 
 import { expect, test } from 'bun:test'
 import { createReload } from '../../src/operating/reload.ts'

@@ -1,4 +1,4 @@
-// When expiry by time is looked for: at its moment, whatever the clock does meanwhile, and not all the time.
+// When to check for expiry by time: at its moment, whatever the clock does, but not all the time.
 
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
 import { createExpiryJob } from '../../src/operating/sweep-schedule.ts'

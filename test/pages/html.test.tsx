@@ -20,7 +20,7 @@ function Frame({ label, children }: { label: string; children: Children }) {
   return <section aria-label={label}>{children}</section>
 }
 
-/** The value in every place where a page can hold one. */
+/** Renders the value in every position where a page can hold one. */
 function everywhere(value: string) {
   const twice = (
     <>
@@ -54,7 +54,7 @@ function decode(html: string): string {
   return html.replace(/&([^;&]*);/g, (whole, name: string) => characters[name] ?? whole)
 }
 
-/** Reads the elements with a parser that shares nothing with what wrote them. */
+/** Reads the elements with a parser that shares no code with the renderer. */
 function elementsIn(html: string): string[] {
   const found: string[] = []
   const note = ({ tagName, attributes }: HTMLRewriterTypes.Element) => {

@@ -81,7 +81,7 @@ test('only addresses that the server listens on are offered', () => {
   expect(find({ host: 'localhost' })?.origins).toEqual(['http://192.168.1.20', 'http://192.0.2.2'])
 })
 
-test('when this server speaks TLS, the offered addresses do too', () => {
+test('if this server speaks TLS, the offered addresses do too', () => {
   expect(find({ scheme: 'https' })?.origins[0]).toBe('https://192.168.1.20:5100')
 })
 

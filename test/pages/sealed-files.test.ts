@@ -1,4 +1,4 @@
-// Files that a browser opens: a small one that holds much is refused.
+// Files that a browser decrypts: a small one that expands to a large one is refused.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

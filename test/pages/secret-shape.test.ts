@@ -1,4 +1,4 @@
-// The shape of an opened text: passwords are hidden, messages are open, and lines are copied one by one.
+// The shape of an opened text: passwords are hidden, messages are open, and lines have a copy button each.
 
 import { describe, expect, test } from 'bun:test'
 import { shapeOf, splitLine } from '../../src/pages/receive/secret-shape.ts'

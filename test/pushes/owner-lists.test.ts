@@ -9,7 +9,7 @@ import { openTestStore, storePush, type TestStore } from '../support/store.ts'
 
 const PUSHES = 10_000
 const DAY = 86_400_000
-/** On a quiet machine a page takes under 50 ms and a search under 300. Counts processor time only. */
+/** On a quiet machine a page takes under 50 ms and a search under 300. Counts CPU time only. */
 const PATIENCE = 8
 
 let opened: TestStore
@@ -86,7 +86,7 @@ test('ten thousand pushes are listed, filtered, sorted and searched fast, withou
   const found = await measure('search', { query: 'MULLER 1234', list: 'all' }, 300)
   expect(found.pushes.map(({ name }) => name)).toEqual(['Zugang für Müller 1234'])
   const again = await measure('search of notes', { query: 'office 77', list: 'all' }, 300)
-  // Those of the note, and those whose name contains the number.
+  // Pushes with the note, and those whose name contains the number.
   expect(again.matching).toBeGreaterThan(100)
   expect((await measure('by name', { sort: 'name' }, 300)).pushes[0]?.name).toBe('Zugang für Müller 0')
   console.log(told.join('\n'))

@@ -40,7 +40,7 @@ test('a rolling upgrade names the newest version, and marks each older node', ()
   expect(nodes.map(({ isOlder }) => isOlder)).toEqual([true, false, true])
 })
 
-test('a node that missed more than one heartbeat is marked, one slightly ahead is not', () => {
+test('a node that missed more than one heartbeat is marked, and one slightly ahead is not', () => {
   const seen = [NOW - 13_000, NOW - 11_000, NOW + 500]
   const { nodes } = describeNodes(
     seen.map((seenAt) => ({ ...NODE, seenAt })),

@@ -99,7 +99,7 @@ test('due files are removed even when pushes cannot be expired', async () => {
   expect(done).toEqual(['files'])
 })
 
-test('the sweeper does nothing while the clock is in doubt, and nothing is due', async () => {
+test('the sweeper does nothing while the clock is in doubt, and reports nothing as due', async () => {
   const { sweeper, done } = sweeperWith({ failing: null, isDoubted: true })
   expect(await sweeper.findNextDue()).toBeNull()
   expect(await sweeper.sweep()).toEqual({ expired: 0, purged: 0, files: 0 })

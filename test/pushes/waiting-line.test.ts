@@ -68,7 +68,7 @@ test('a failed task frees its slot', async () => {
   expect([await next, count()]).toEqual(['next', { waiting: 0, running: 0 }])
 })
 
-test('tasks of one name run sequentially, those of others concurrently', async () => {
+test('tasks of one name run one after another, those of different names concurrently', async () => {
   const inTurn = createNamedLines(clientOf)
   const steps: string[] = []
   const work = (name: string) => async (hasWaited: boolean) => {

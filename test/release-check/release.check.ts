@@ -60,7 +60,7 @@ async function startAndUse(
   }
 }
 
-/** The command that runs a program for Linux on the processor, or what this machine lacks for it. */
+/** Returns the command that runs a Linux program for this processor, or what this machine lacks for it. */
 function runnerFor(architecture: Architecture): { command: string[] } | { lacking: string } {
   if (process.platform !== 'linux') return { lacking: 'this is not Linux' }
   if (architecture === HERE) return { command: [] }
@@ -190,7 +190,7 @@ check(
   },
 )
 
-test.skipIf(!existsSync(RELEASE))('nothing but the release is in dist/release', () => {
+test.skipIf(!existsSync(RELEASE))('dist/release contains only the release', () => {
   const made = ['SHA256SUMS', 'oncebox.asc', 'apt', ...RECIPES]
   const isOurs = (name: string) => partOf(name, VERSION) !== null || made.includes(name)
   expect(readdirSync(RELEASE).filter((name) => !isOurs(name.replace(/\.minisig$/, '')))).toEqual([])

@@ -1,4 +1,4 @@
-// Roots of file systems to start a release in: an empty one for dpkg, and that of an image.
+// Root file systems in which to start a release: an empty one for dpkg, and that of an image.
 
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -6,7 +6,7 @@ const START_MS = 120_000
 
 export type Started = { url: string; stop: () => Promise<number> }
 
-/** `command` serves on a free port. Rejects with what it printed when it does not start. */
+/** Starts `command`, which serves on a free port. Rejects with its output if it does not start. */
 export async function start(command: readonly string[], env: Record<string, string> = {}): Promise<Started> {
   const child = Bun.spawn([...command], {
     env: { PATH: process.env.PATH ?? '', ...env },

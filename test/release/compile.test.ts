@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { compile, PROJECT } from '../../scripts/compile.ts'
 
-test('compiling leaves the executable and nothing else in its folder', async () => {
+test('compiling leaves only the executable in its folder', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-compile-'))
   await compile({ output: join(folder, 'oncebox') })
   expect(readdirSync(folder)).toEqual(['oncebox'])

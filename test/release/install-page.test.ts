@@ -1,4 +1,4 @@
-// The page that says which shape of a release is for whom.
+// The page that says for whom each form of a release is.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { fileNameOf, PARTS } from '../../scripts/release/parts.ts'
 const page = readFileSync(join(import.meta.dir, '../../docs/install.md'), 'utf8')
 const [, ...sections] = page.split(/^## /m)
 
-test('each shape takes at most five lines', () => {
+test('each form takes at most five lines', () => {
   const lengths = sections.map((section) => {
     const [title, ...lines] = section.trim().split('\n')
     return { title, lines: lines.filter((line) => line !== '' && !line.startsWith('```')).length }

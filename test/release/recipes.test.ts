@@ -1,4 +1,4 @@
-// What the recipes of a release say, and when they are left out.
+// The content of the recipes of a release, and when a recipe is left out.
 
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -24,7 +24,7 @@ const textOf = (path: string) => readFileSync(join(WORK, path), 'utf8')
 const yamlOf = (path: string): unknown => YAML.parse(textOf(path))
 const sumOf = (part: string) => TABLE.files.find((file) => file.part === part)?.sha256
 
-test('a template takes each value by its name, and none is left open', () => {
+test('a template gets each value by name, and no placeholder is left', () => {
   expect(fillTemplate('ann@example.com: @file:linux-x64@', { 'file:linux-x64': 'a' })).toBe(
     'ann@example.com: a',
   )
@@ -38,7 +38,7 @@ test('a recipe is left out whole if a file that it names was not made', () => {
   expect(existsSync(folder)).toBe(false)
 })
 
-test('DOWNLOAD_BASE is an address without a slash at its end, or one that nobody owns', () => {
+test('DOWNLOAD_BASE is a URL without a slash at its end, or a domain that nobody can register', () => {
   expect(parseDownloadBase('https://once.example/files/')).toBe('https://once.example/files')
   expect(parseDownloadBase(undefined)).toBe('https://download.example')
   for (const given of [

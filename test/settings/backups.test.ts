@@ -49,7 +49,7 @@ describe('a public key of age', () => {
 
 describe('settings that make no sense are refused:', () => {
   test.each([[{ 'backup-every': ['12h'] }], [{ 'backup-keep': ['3'] }], [{ 'backup-recipient': [KEY] }]])(
-    '%p without a folder, since nobody would notice that there are no backups',
+    '%p without a folder, because it would seem that there are backups',
     (flags) => {
       expect(problemsOf(flags)).toContain('need --backup-dir')
     },

@@ -19,7 +19,7 @@ function credentialsOf(env: Record<string, string>) {
   return config && bucketSettingsOf(config)?.credentials
 }
 
-test('the access key comes from variables, else from files, else from the variables of other programs', () => {
+test('the access key is read from variables, else from files, else from the variables of other programs', () => {
   const fromFiles = {
     ...AWS,
     ONCEBOX_S3_ACCESS_KEY_ID_FILE: '/run/id',

@@ -47,7 +47,7 @@ test('a separate password takes precedence over the one in the address', () => {
   expect(passwordOf({ PGPASSWORD: 'of-psql' })).toBe('s3cret')
 })
 
-test('TLS is verified in full unless the address says otherwise, and a socket needs none', () => {
+test('TLS is verified completely unless the address says otherwise, and a socket needs none', () => {
   expect(addressOf('postgres://a@db/d')?.tls.mode).toBe('verify-full')
   expect(addressOf('postgres://a@127.0.0.1/d')?.tls.mode).toBe('verify-full')
   expect(addressOf('postgres://a@db/d?sslmode=require')?.tls.mode).toBe('require')

@@ -28,7 +28,7 @@ function problemsOf(given: Given): string[] {
   return readConfig(sources(given)).problems ?? []
 }
 
-test('without anything given, every setting has its default', () => {
+test('if nothing is given, every setting has its default', () => {
   const { config } = readConfig(sources({}))
   expect(config).toEqual({
     dataDir: '/home/ann/.local/share/oncebox',
@@ -127,10 +127,10 @@ describe('a setting comes from', () => {
   const files = { '/run/folder': '/from/file\n' }
   const env = { ONCEBOX_DATA_DIR: '/from/env', ONCEBOX_DATA_DIR_FILE: '/run/folder' }
 
-  test('its flag first', () => {
+  test('first from its flag', () => {
     expect(folder({ flags: { 'data-dir': ['flag'] }, env, files })).toEqual(['/srv/flag', '--data-dir'])
   })
-  test('its variable next', () => {
+  test('next from its variable', () => {
     expect(folder({ env, files })).toEqual(['/from/env', 'ONCEBOX_DATA_DIR'])
   })
   test('the file its _FILE variable names, without the newline at the end', () => {
@@ -139,7 +139,7 @@ describe('a setting comes from', () => {
       'ONCEBOX_DATA_DIR_FILE',
     ])
   })
-  test('its default last', () => {
+  test('at last from its default', () => {
     expect(folder({ env: { ONCEBOX_DATA_DIR: '', ONCEBOX_DATA_DIR_FILE: '' } })).toEqual([
       '/home/ann/.local/share/oncebox',
       'default',
@@ -152,7 +152,7 @@ test('a bad variable is ignored when a flag takes precedence', () => {
   expect(readConfig(sources({ flags: { port: ['0'] }, env })).config?.port).toBe(0)
 })
 
-test('the last value of a repeated flag counts', () => {
+test('the last value of a repeated flag wins', () => {
   expect(readConfig(sources({ flags: { port: ['1', '2'] } })).config?.port).toBe(2)
 })
 

@@ -31,7 +31,7 @@ test.each([
   'smtps://:hidden@mail.example',
   'smtps://user:hid%00den@mail.example',
   `smtps://user:hidden${'x'.repeat(2000)}@mail.example`,
-])('refuses %j and repeats nothing of it', (text) => {
+])('refuses %j and quotes none of it', (text) => {
   const parsed = server(text)
   expect(parsed).toMatchObject({ isSecret: true, problem: expect.stringMatching(/^must /) })
   expect(JSON.stringify(parsed)).not.toContain('hid')

@@ -1,4 +1,4 @@
-// Settings of sign-in by others that are refused at the start, each with what to do.
+// Settings for sign-in by others that are refused at the start, each with a remedy.
 
 import { expect, test } from 'bun:test'
 import { readConfig } from '../../src/settings/fold.ts'

@@ -1,5 +1,5 @@
-// The note about a server's own backups: whole or not at all, and never taken for a new one when it is
-// damaged.
+// The note about a server's own backups: written completely or not at all, and never mistaken for a missing
+// one when it is damaged.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'

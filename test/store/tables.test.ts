@@ -1,5 +1,5 @@
-// The tables of the source are those of the databases: the migrations of SQLite build them, and released
-// migrations stay as they are.
+// The tables of the source equal those of the databases: the migrations of SQLite build them, and released
+// migrations never change.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'

@@ -60,7 +60,7 @@ async function getCheckAnswer({ fetch }: TestInstance, flags: Record<string, str
   const basePath = base === undefined ? '' : new URL(base).pathname.replace(/\/$/, '')
   const known = checks.get(name)
   if (known !== undefined) return known
-  // From an address without limits.
+  // Sent from an address without limits.
   const reference = await fetch('/api/v2/openapi.json', { from: '127.0.0.1' })
   const check = createCheckAnswer((await reference.json()) as Reference, { basePath })
   checks.set(name, check)

@@ -1,5 +1,5 @@
-// A client that sends requests on one keep-alive connection, and reconnects only after an answer that ended
-// it, like Node's agents.
+// A client that sends requests on one keep-alive connection, like Node's agents. Reconnects only if an answer
+// has closed it.
 
 import { connect, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'

@@ -7,7 +7,7 @@ const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
 type Violation = { id: string; nodes: { html: string; failureSummary?: string }[] }
 
-/** All faults, or only those that other colours make. */
+/** Finds all faults, or only those of colours. */
 export type FindFaults = (of?: 'all' | 'colours') => Promise<string[]>
 
 /** Returns all violations that axe-core finds in the current page: WCAG 2.2 AA and best practices. */

@@ -1,5 +1,5 @@
-// Makes a backup and ends itself at the given step of it: `backup-child.ts FOLDER FILE STEP`. Prints the
-// number of steps.
+// Makes a backup and kills itself at the given step: `backup-child.ts FOLDER FILE STEP`. Prints the number of
+// steps.
 
 import { backUp } from '../../src/backup/backup.ts'
 import { listenAtSteps } from '../../src/store/durable-steps.ts'

@@ -1,4 +1,4 @@
-// Creates, views and deletes on a server that is backed up meanwhile, and what it has acknowledged of them.
+// Creates, views and deletes on a server while it is backed up, and records what it has acknowledged.
 
 import type { Started } from './binary.ts'
 import { untilTaken } from './waiting.ts'
@@ -9,7 +9,7 @@ export type Known = {
   name: string
   note: string
   passphrase: string | null
-  /** Acknowledged views, and views that were asked for. */
+  /** Views that were acknowledged, and views that were requested. */
   views: number
   asked: number
   mostViews: number
@@ -60,7 +60,7 @@ export function startLoad(
   async function remove(push: Known): Promise<void> {
     const wish = { method: 'DELETE', headers: auth }
     const response = await untilTaken(() => server.retrieve(push.urlToken, wish))
-    // One that its last view has ended stays as it is.
+    // A push that ended by its last view is not deleted.
     const { deleted } = await response.json()
     if (deleted === true) push.deleted = true
   }
@@ -71,7 +71,7 @@ export function startLoad(
       const recent = pushes.slice(-20)
       const some = recent[turn % Math.max(1, recent.length)]
       if (some !== undefined) await (turn % 4 === 3 ? remove(some) : view(some))
-      // Long runs make fewer pushes, so that their rounds do not become longer and longer.
+      // Create fewer pushes as a run gets longer, so that its rounds do not get slower and slower.
       await Bun.sleep(100 + made / 10)
     }
   }
@@ -83,7 +83,7 @@ export function startLoad(
   return {
     /** Returns the pushes with their acknowledged changes so far. */
     acknowledged: (): Known[] => pushes.map((push) => ({ ...push })),
-    /** All links that were ever given away. */
+    /** Returns all links that were ever given away. */
     links: (): string[] => pushes.map(({ urlToken }) => urlToken),
     stop: async () => {
       isStopped = true

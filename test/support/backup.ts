@@ -1,4 +1,4 @@
-// Makes backups as `oncebox backup` does, and looks into them.
+// Makes backups as `oncebox backup` does, and reads them.
 
 import { Database } from 'bun:sqlite'
 import { readdirSync, readFileSync, readlinkSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
@@ -95,7 +95,7 @@ export function readHiddenCopies(): Place[] {
   })
 }
 
-/** Lets an unfinished backup look as if nothing had been written to it for an hour. */
+/** Makes an unfinished backup look as if it had not been written to for an hour. */
 export function makeOld(part: string): void {
   const then = Date.now() / 1000 - 3600
   utimesSync(part, then, then)

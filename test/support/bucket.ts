@@ -1,5 +1,5 @@
-// A real S3 server on loopback (s3rver), and before it a proxy that does what s3rver cannot, and fails as
-// tests ask: it stalls, resets, answers with errors or swallows answers.
+// A real S3 server on loopback (s3rver), behind a proxy that adds what s3rver lacks, and that fails as a test
+// asks: it stalls, resets, answers with errors or drops answers.
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
@@ -33,11 +33,11 @@ export type TestBucket = {
   /** The same as the settings of a server name it. */
   config: { filesUrl: string; s3AccessKeyId: string; s3SecretAccessKey: string }
   credentials: { accessKeyId: string; secretAccessKey: string }
-  /** Decides over each request that comes; null lets it pass. */
+  /** Decides the fault of each request; null lets it pass. */
   failWith(decide: (seen: Seen) => Fault | null): void
-  /** From now on it answers as a bucket that keeps versions of its objects. */
+  /** From then on it answers as a bucket that keeps versions of its objects. */
   keepVersions(): void
-  /** All requests that came. */
+  /** All requests that arrived. */
   seen: Seen[]
   /** Keys of the objects that are there, in order. */
   listKeys(): string[]
@@ -114,8 +114,8 @@ async function listen(server: Server): Promise<number> {
 }
 
 /**
- * s3rver cannot abort uploads: it is done in its folder. Nor does it say, as S3 does, that an upload is not
- * there any more.
+ * Answers for uploads in place of s3rver, which cannot abort them (this removes them in its folder), and
+ * which does not report, as S3 does, that an upload does not exist.
  */
 function answerUploads(folder: string, asked: Seen, outgoing: ServerResponse): boolean {
   const { method, key, query } = asked

@@ -1,4 +1,4 @@
-// A real browser for the tests, cut off from every network, and a record of everything it asks for.
+// A real browser for the tests, disconnected from every network, and a record of everything that it requests.
 
 import {
   type Browser,
@@ -14,9 +14,9 @@ import { findBrowser } from '../../scripts/programs.ts'
 const PATIENCE_MS = 120_000
 
 /**
- * The last two would start a second process for each page: one that its COOP header separates from the blank
- * page before it, and one in advance for a page that may never come. Playwright disables the others, and the
- * last list counts.
+ * Playwright's own list, which ours would replace, and two more features, last: each would start a second
+ * process for every page, because its COOP header differs from that of the blank page before it, or in
+ * advance for a page that may never be opened.
  */
 const DISABLED_FEATURES = [
   'AvoidCorsURLLoaderRestartOnRedirect',
@@ -46,10 +46,7 @@ const ARGS = [
   '--proxy-server=http://127.0.0.1:9',
 ]
 
-/**
- * `names` are hosts that lead to this machine, as if a network knew them. `home` holds the authorities that
- * it trusts.
- */
+/** `names`: hosts that resolve to this machine. `home`: holds the authorities that the browser trusts. */
 export async function launchBrowser(
   names: readonly string[] = [],
   { home }: { home?: string } = {},
@@ -84,8 +81,8 @@ export async function plugInAuthenticator(client: CDPSession): Promise<string> {
 export type Watched = { outside: string[]; complaints: string[] }
 
 /**
- * Records what the pages of a context should not have done. It only listens: to route requests through this
- * process would take a tenth of the browser's time, and its cache away.
+ * Records what the pages of a context must not do. Only listens: routing requests through this process would
+ * take a tenth of the browser's time, and would disable its cache.
  */
 export function watch(context: BrowserContext, url: string): Watched {
   const { origin } = new URL(url)
@@ -111,8 +108,7 @@ export function watch(context: BrowserContext, url: string): Watched {
 type Visitor = { context: BrowserContext; page: Page; watched: Watched }
 
 /**
- * Contexts of their own for the people of a test, put away together at its end, and pages that the tests of a
- * file share.
+ * Separate contexts for the people of a test, closed at its end, and pages that the tests of a file share.
  */
 export function createVisitors() {
   let visitors: Visitor[] = []
@@ -130,9 +126,9 @@ export function createVisitors() {
   }
 
   /**
-   * The page that a test before had with these very options, without its cookies and what it kept: a new one
-   * takes a quarter of a second of the processor. A test that gives its page a script, a route, a clock or
-   * another size opens one of its own.
+   * Returns the page that an earlier test had with the same options object, without its cookies and storage:
+   * a new page takes a quarter of a second of CPU time. A test that gives its page a script, a route, a clock
+   * or another size must open a new one.
    */
   async function openAgain(browser: Browser, url: string, options: BrowserContextOptions): Promise<Page> {
     const known = shared.get(options)
@@ -150,7 +146,7 @@ export function createVisitors() {
     return page
   }
 
-  /** Closes all that are not shared, and returns what they should not have done. */
+  /** Closes all that are not shared, and returns what they must not have done. */
   async function leave(): Promise<Watched> {
     // Reset first, so that a fault of one test is not reported by the next.
     const left = visitors
@@ -166,7 +162,7 @@ export function createVisitors() {
   return { open, openAgain, leave }
 }
 
-/** Opens a URL in a context of its own, which goes with the page. */
+/** Opens a URL in a new context, which is closed with the page. */
 export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}) {
   const page = await browser.newPage(options)
   const { outside, complaints } = watch(page.context(), url)
@@ -193,8 +189,8 @@ export function findBrokenWords(): string[] {
 }
 
 /**
- * Runs in the browser: how far the page is wider than the window, and how its text stands out from what is
- * behind it, by the contrast that WCAG asks for.
+ * Runs in the browser: returns how much wider the page is than the window, and the contrast of its text
+ * against the background, as WCAG defines it.
  */
 export function measureLooks() {
   const { documentElement: root, body } = document
@@ -221,7 +217,7 @@ export function measureLooks() {
   }
   const texts = [...document.querySelectorAll('h1, p, li, a, code')]
   return {
-    // Not its clientWidth, which counts room that is kept for a hidden scrollbar.
+    // Do not use clientWidth, which includes the space of a hidden scrollbar.
     overflow: root.scrollWidth - root.offsetWidth,
     isDark: luminance(backgroundOf(body)) < 0.2,
     isReadable: texts.every((element) => contrastOf(element) >= 4.5),

@@ -13,7 +13,7 @@ import { signalTree } from './process-tree.ts'
 export type Cluster = {
   port: number
   folder: string
-  /** Returns an address for `--database-url`; `port` may be that of a proxy. */
+  /** Returns an address for `--database-url`. `through`: the port of a proxy. */
   address(through?: number): string
   /** Starts the server. Resolves once it answers. */
   start(): Promise<void>

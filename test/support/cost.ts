@@ -10,7 +10,7 @@ export type Costing = { name: string; bytes: number; prepare: (bytes: number) =>
 
 /** Processor time below this is too short to compare. */
 const FLOOR_MS = 25
-/** The minimum of several tries counts, because other work of the process interferes. */
+/** Use the minimum of several tries, because other work of the process interferes. */
 const TRIES = 6
 /** Growth of the process that is not the request's: it allocates memory in advance. */
 const SLACK_BYTES = 16 * 1024 * 1024
@@ -18,8 +18,8 @@ const SLACK_BYTES = 16 * 1024 * 1024
 const LARGE_BYTES = 2 * 1024 * 1024
 
 /**
- * Resolves to the problem: twice the bytes take more than three times the work, or memory grows by ten times
- * the bytes.
+ * Resolves to the problem: twice the bytes take more than three times the CPU time, or the memory grows by
+ * more than ten times the bytes.
  */
 export async function findExcessiveCost({ name, bytes, prepare }: Costing): Promise<string | null> {
   let half = Number.POSITIVE_INFINITY

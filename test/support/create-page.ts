@@ -1,4 +1,4 @@
-// The form that creates a push, as a person fills it in: whatever is folded away is opened first.
+// Fills in the form that creates a push as a person would: opens the folded sections first.
 
 import type { Page } from 'playwright-core'
 import { waitUntil } from './waiting.ts'
@@ -18,7 +18,7 @@ export async function generateWords(page: Page): Promise<void> {
   await waitUntil(async () => /^[a-z]+(-[a-z]+){5}$/.test(await page.inputValue('#payload')))
 }
 
-/** Where a kind has its content. */
+/** The field with the content, by kind. */
 const FIELDS: Record<string, string> = { text: '#payload', file: '#payload', url: '#link', qr: '#qr' }
 
 export type Typed = {

@@ -1,6 +1,6 @@
-// Reads CSV as RFC 4180 says, as a spreadsheet does.
+// Reads CSV as RFC 4180 defines it, and as a spreadsheet does.
 
-/** Throws for a quotation mark where none may be. */
+/** Reads the rows. Throws for a quotation mark where none is allowed. */
 export function readCsv(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []
@@ -17,7 +17,7 @@ export function readCsv(text: string): string[][] {
   return rows
 }
 
-/** Rows by the titles of the first one. */
+/** Returns the rows, keyed by the titles in the first one. */
 export function readTable(text: string): Record<string, string>[] {
   const [titles = [], ...rows] = readCsv(text.replace(/^\uFEFF/, ''))
   return rows.map((row) => Object.fromEntries(titles.map((title, column) => [title, row[column] ?? ''])))

@@ -1,11 +1,11 @@
-// A database altered as a disk would: past the server, with no regard for what may be.
+// Alters a database as a broken disk would: past the server and its constraints.
 
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 
 export function alterDatabase(dataDir: string, statement: string): void {
   const database = new Database(join(dataDir, 'oncebox.db'))
-  // Its server may be writing at this moment.
+  // The server may be writing at this moment.
   database.run('PRAGMA busy_timeout = 60000')
   for (const pragma of ['foreign_keys = OFF', 'ignore_check_constraints = ON'])
     database.run(`PRAGMA ${pragma}`)

@@ -1,6 +1,6 @@
 // PostgreSQL and MariaDB as Debian packages them: on the loopback address, with a private cluster in a
-// temporary folder, as another user where root runs the tests. Starting a server takes half a second of a
-// core, so the files of one process share it.
+// temporary folder, under another user if root runs the tests. Starting a server takes half a second of CPU
+// time, so the files of one process share it.
 
 import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,8 +40,8 @@ const START_MS = 180_000
 const shared = new Map<Engine, Promise<DatabaseServer>>()
 
 /**
- * `flags` are for the command line of a server of its own; others are shared, and `stop` only removes the
- * databases that were made. Throws when it does not answer in time.
+ * Starts a server. `flags`: its command line; without them the server is shared, and `stop` only removes its
+ * new databases. Throws if it does not answer before the timeout.
  */
 export async function startDatabaseServer(
   engine: Engine,
@@ -136,8 +136,8 @@ async function startOwnServer(engine: Engine, flags: readonly string[]): Promise
 }
 
 /**
- * A run of tests ends without a word to its modules, but the end of the pipe tells. The server has ended by
- * then.
+ * Removes the folder when this process ends. A test run ends without notice, but closes the pipe. By then the
+ * server has ended.
  */
 function removeWithThisProcess(folder: string): void {
   const script = 'trap "" INT TERM HUP; cat; sleep 1; rm -rf "$0"'
@@ -148,7 +148,7 @@ type Login = { engine: Engine; port: number; user: string; password: string; dat
 
 function connect({ engine, port, user, password, database }: Login): SQL {
   const adapter = engine === 'postgres' ? 'postgres' : 'mariadb'
-  // The address keeps out what variables of the surroundings say.
+  // Give the address explicitly, so that no environment variable replaces it.
   return new SQL({
     ...{
       url: `${engine}://127.0.0.1`,
@@ -269,10 +269,10 @@ function mariadb(): Programs | null {
 
 type OtherUser = { prefix: string[]; uid: number; gid: number }
 
-/** Both servers refuse to run as root. */
+/** Returns the user for a server, because both servers refuse to run as root. */
 function otherUser(engine: Engine): OtherUser {
-  // It ends with the tests, however they end. PostgreSQL removes the memory that it shares unless it is
-  // killed.
+  // Kill the server with the tests, however they end. PostgreSQL removes its shared memory unless it gets
+  // SIGKILL.
   const prefix = ['setpriv', '--pdeathsig', engine === 'postgres' ? 'QUIT' : 'KILL']
   if (process.geteuid?.() !== 0) return { prefix, uid: -1, gid: -1 }
   const name = engine === 'postgres' ? 'postgres' : 'mysql'

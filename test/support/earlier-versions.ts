@@ -7,7 +7,7 @@ import { createTestClock } from './instance.ts'
 
 const FIXTURES = resolve(import.meta.dir, '../fixtures/earlier-versions')
 
-/** The tokens of what the folder holds. All pushes and the request end on 2027-02-26. */
+/** The tokens of everything in the folder. All pushes and the request end on 2027-02-26. */
 export type EarlierTokens = {
   /** A token of ann@example.org, an administrator, who owns all pushes but the anonymous one. */
   apiToken: string
@@ -29,7 +29,7 @@ export type EarlierTokens = {
 export async function unpackEarlier(version: string) {
   const room = mkdtempSync(join(tmpdir(), 'oncebox-earlier-'))
   const archive = new Bun.Archive(await Bun.file(join(FIXTURES, `${version}.tar.gz`)).bytes())
-  // It does not keep the modes of files, which are private here.
+  // Bun.Archive does not restore the modes of files, which are private here.
   const mask = process.umask(0o077)
   await archive.extract(room).finally(() => process.umask(mask))
   return {

@@ -27,8 +27,8 @@ export function workedMsOf(pid: number): number {
 const MOMENT_MS = 10
 
 /**
- * Starts a stopwatch of the milliseconds in which this process could run: waiting for the processor counts as
- * one millisecond.
+ * Starts a stopwatch for the time in which this process could run, in milliseconds: waiting for the processor
+ * counts as one millisecond.
  */
 export function startStopwatch(): () => number {
   let passed = 0

@@ -1,4 +1,4 @@
-// Asks every endpoint of the URL map in four roles, and counts the rows that each request leaves.
+// Requests every endpoint of the URL map in four roles, and counts the rows that each request leaves.
 
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import type { Init } from './instance.ts'
 import { formsIn } from './page-facts.ts'
 import { createPeople } from './people.ts'
 
-/** A guesser knows the links of pushes and requests with a passphrase, and sends wrong ones. */
+/** A guesser knows the links of pushes and requests with a passphrase, and sends wrong passphrases. */
 export const ROLES = ['stranger', 'recipient', 'guesser', 'owner'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -18,7 +18,7 @@ export const ENDPOINTS: readonly Endpoint[] = MAPS.flatMap((map) => Object.value
 
 const PASSPHRASE = 'sesame'
 const NOWHERE = '0123456789abcdefghjkmnpqrs'
-/** More views than the requests of one endpoint use. */
+/** More views than the requests to one endpoint use. */
 const VIEWS = 100
 
 /** The fields of all forms; each page reads its own. */
@@ -50,7 +50,7 @@ function jsonFor(path: string, n: number) {
 
 export type EveryRequest = Awaited<ReturnType<typeof prepareEveryRequest>>
 
-/** Creates what the roles need while there is room. */
+/** Creates everything that the roles need, while there is free space. */
 export async function prepareEveryRequest(api: Api) {
   const token = await api.addAccount('ann@example.org', { isAdmin: true })
   await api.addAccount('bob@example.org')
@@ -76,7 +76,7 @@ export async function prepareEveryRequest(api: Api) {
 
 type Hammering = { endpoint: Endpoint; role: Role; times: number }
 
-/** Asks one endpoint `times` in one role. Returns the rows by which tables grew. */
+/** Requests one endpoint `times` in one role. Returns the number of rows by which each table grew. */
 export async function hammer(api: Api, prepared: EveryRequest, { endpoint, role, times }: Hammering) {
   const { token } = prepared
   const people = createPeople(api)
@@ -132,14 +132,14 @@ function pathFor({ path }: Endpoint, role: Role, { pushes, requests }: EveryRequ
     .replace(/:\w+/, 'x')
 }
 
-/** Returns the address of a role. Every stranger has one of its own. */
+/** Returns the address of a role. Each stranger has another one. */
 function addressOf(role: Role, n: number): string {
   return role === 'stranger' ? `198.51.100.${n}` : role === 'owner' ? '203.0.113.8' : '203.0.113.9'
 }
 
 /**
- * Returns credentials: for a stranger those of unknown accounts, for others a wrong password, for the owner
- * the right one.
+ * Returns credentials: those of unknown accounts for a stranger, the right ones for the owner, a wrong
+ * password for others.
  */
 function signInFor(path: string, role: Role) {
   if (role === 'owner' && path === '/sign-in')
@@ -154,7 +154,7 @@ function pageOf(path: string): string {
   return path.startsWith('/admin') ? '/admin' : path.replace(/\/(expire|save|edit|unlock|close)$/, '')
 }
 
-/** Returns the form of a page. `kept`: its hidden fields, which are empty without such a form. */
+/** Returns the form of a page. `kept`: its hidden fields, empty if the page has no such form. */
 function formFor(path: string, html: string) {
   const forms = formsIn(html)
   const isOwn = (action: string) => action.split('?')[0] === path

@@ -1,4 +1,4 @@
-// A TCP proxy on loopback that fails as tests ask: it stalls, resets, or swallows what the server answers.
+// A TCP proxy on loopback that fails as a test asks: it stalls, resets, or drops the server's answers.
 
 import { createServer, type Server, type Socket, connect as toServer } from 'node:net'
 import {
@@ -9,9 +9,9 @@ import {
 } from './sent-statements.ts'
 
 /**
- * The treatment of bytes. `stall` keeps them, in both directions and on new connections, until the proxy
- * passes again. `reset` ends every connection, new ones too. `swallow` passes on what the client sends and
- * drops the answers; the connections that lost answers are reset when the proxy passes again.
+ * The treatment of bytes. `stall` holds them back, in both directions and on new connections, until the proxy
+ * passes again. `reset` closes every connection, even new ones. `swallow` forwards the client's bytes and
+ * drops the answers; when the proxy passes again, it resets the connections that have lost answers.
  */
 export type Way = 'pass' | 'stall' | 'reset' | 'swallow'
 
@@ -20,20 +20,23 @@ export type FaultProxy = {
   /** Holds for the connections that are open and for new ones. */
   set(way: Way): void
   /**
-   * Passes on the next statement with this text, swallows its answer, and resets the connection. Others
-   * continue.
+   * Forwards the next statement with this text, drops its answer, and resets the connection. Does not affect
+   * other connections.
    */
   swallowAfter(text: string): Promise<void>
-  /** Resets the connection of the next statement with this text, which is not passed on; others continue. */
+  /**
+   * Resets the connection of the next statement with this text, without forwarding it. Does not affect other
+   * connections.
+   */
   cutBefore(text: string): Promise<void>
   /**
-   * Holds back the next statement with this text, and all that follows on its connection, forever. Others
-   * continue.
+   * Holds back for ever the next statement with this text and all later ones on its connection. Does not
+   * affect other connections.
    */
   holdFrom(text: string): Promise<void>
   /**
-   * Asks at each commit, with the statements of its transaction, what happens to it. Null passes them all on
-   * again.
+   * Asks `decide` at each commit, with the statements of its transaction, what to do with it. Null forwards
+   * all again.
    */
   decideCommits(decide: DecideCommit | null): void
   /** Calls `note` with each statement that arrives, and the number of its connection. */
@@ -127,7 +130,7 @@ export async function startFaultProxy(firstPort: number): Promise<FaultProxy> {
   function spring(pair: Pair, how: Trap['how']): void {
     if (how === 'swallow') pair.swallows = true
     if (how === 'hold') pair.isHeld = true
-    // After the bytes before the statement.
+    // Close after the bytes before the statement were sent.
     if (how === 'cut') pair.server.end(() => end(pair))
   }
 

@@ -11,7 +11,7 @@ import { importReport, newFolder, verification } from './import.ts'
 import { createTestClock, startInstance, type TestInstance } from './instance.ts'
 import { createPeople } from './people.ts'
 
-/** Registers the tests. `database` is what `--database` is given, asked when they run. */
+/** Registers the tests. `database` returns the value of `--database`, when the tests run. */
 export function fixtureCases(database: () => Promise<string>): void {
   let source: { database: string; storage: string; masterKeyFile: string }
   let dataDir: string
@@ -115,7 +115,7 @@ export function fixtureCases(database: () => Promise<string>): void {
     }
   })
 
-  test('every old link leads to its push', async () => {
+  test('every old link opens its push', async () => {
     for (const { url_token } of expected.pushes) {
       for (const path of [
         `/en/p/${url_token}`,
@@ -178,7 +178,7 @@ export function fixtureCases(database: () => Promise<string>): void {
   test('people sign in with their passwords and second factors', async () => {
     const people = createPeople(box)
     for (const { email, password, totp_secret: secret } of expected.accounts) {
-      // Each try takes as long as bcrypt wants.
+      // Each try takes as long as a bcrypt hash.
       if (email === 'ann@example.org')
         expect((await people.post('/sign-in', { email, password: `${password}!` })).status).toBe(422)
       if (secret === null) {
@@ -196,7 +196,7 @@ export function fixtureCases(database: () => Promise<string>): void {
     await people.signIn(email, { password })
   })
 
-  test('a repeated import adds nothing and revives nothing', async () => {
+  test('a repeated import adds nothing and restores nothing', async () => {
     await box.stop()
     const report = await importReport({ ...source, dataDir }, asOf)
     expect(report).toMatchObject({ accounts: { came: 0, known: 3 }, apiTokens: 0, secondFactors: 0 })

@@ -14,7 +14,7 @@ const TABLES = [
 const FLAGS = /^(admin|expired|deletable_by_viewer|retrieval_step|otp_required_for_login)$/
 const TIMES = /^(created_at|updated_at|expired_on|confirmed_at|locked_at)$/
 
-/** Every time becomes `later` milliseconds later, and stays exact to the microsecond. */
+/** Copies the fixture. Every time becomes `later` milliseconds later, and stays exact to the microsecond. */
 export async function copyFixture(sink: Sink, later = 0): Promise<void> {
   const fixture = new Database(`${Bun.pathToFileURL(FIXTURE_DATABASE).href}?immutable=1`, 0x01 | 0x40)
   for (const table of TABLES) {

@@ -1,4 +1,4 @@
-// The real data folder of a Password Pusher 2.11, and what must come out of it.
+// A real data folder of Password Pusher 2.11, and the expected result of its import.
 
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -39,10 +39,10 @@ export type Expected = { as_of: string; accounts: ExpectedAccount[]; pushes: Exp
 
 export const expected: Expected = JSON.parse(readFileSync(join(FIXTURE, 'expected.json'), 'utf8'))
 export const asOf = Date.parse(expected.as_of)
-/** The old server had not noticed yet that its time was over. */
+/** The label of a push whose time is up but which the old server had not expired yet. */
 const OVERDUE = 'expired by days, not yet swept'
 
-/** Or would be, had the old server noticed. */
+/** Whether a push has expired, even if the old server had not noticed it. */
 export function isOver(push: Pick<ExpectedPush, 'expired' | 'label'>): boolean {
   return push.expired || push.label === OVERDUE
 }

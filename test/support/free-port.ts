@@ -4,7 +4,7 @@
 const FIRST = 20_000
 const COUNT = 10_000
 
-/** Returns an unused port of 127.0.0.1. Two tests hardly ever draw the same one at once. */
+/** Returns an unused port of 127.0.0.1. Two concurrent tests hardly ever get the same one. */
 export function freePort(): number {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * COUNT)

@@ -1,5 +1,5 @@
-// A server's start that kills itself at the given step: `home-child.ts FOLDER STEP`. It is killed after the
-// start unless the step is one of the start's change of the mark, or `clean end`.
+// A server's start that kills itself at the given step: `home-child.ts FOLDER STEP`. The step is one of
+// changing the mark, or `clean end`; otherwise it is killed after the start.
 
 import { listenAtSteps } from '../../src/store/durable-steps.ts'
 import { openTestStore } from './store.ts'

@@ -1,5 +1,5 @@
-// Runs `oidc-provider` on loopback, as a process of its own: `bun honest-provider.ts CALLBACK` prints its
-// issuer. Its form takes any name, and signs in `NAME@example.org`.
+// Runs `oidc-provider` on loopback in a separate process: `bun honest-provider.ts CALLBACK` prints its
+// issuer. Its form accepts any name, and signs in `NAME@example.org`.
 
 import { createServer } from 'node:http'
 import Provider from 'oidc-provider'

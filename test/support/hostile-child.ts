@@ -1,7 +1,7 @@
-// Sends each hostile body to an Oncebox of its own, and prints for each the most milliseconds of processor
-// time that a turn of the event loop took: other requests wait for that long. And how many `loop` takes,
-// which looks at each byte of as many. Of three tries the shortest counts, because other programs make each
-// of them longer.
+// Sends each hostile body to a new Oncebox, and prints for each the longest CPU time in milliseconds of one
+// turn of the event loop, for which other requests have to wait. Also prints the time of `loop`, which visits
+// each byte of an equally large body. Takes the shortest of three tries, because other programs slow each of
+// them down.
 
 import { startApi } from './api.ts'
 import { workedMs } from './effort.ts'

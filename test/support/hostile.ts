@@ -1,8 +1,7 @@
 // Texts that cost a careless parser, regular expression or normalisation most, of any length.
 
 /**
- * Units to repeat. The text ends in another character, so that a pattern which reaches it has matched in
- * vain.
+ * Units to repeat. The text ends in another character, so that a pattern that matches up to it fails there.
  */
 export const ALPHABETS: Readonly<Record<string, string>> = {
   labels: 'a.',

@@ -1,4 +1,4 @@
-// What holds for an import from a Password Pusher, whichever database it keeps its data in.
+// The tests of an import from a Password Pusher, for every kind of database.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -303,7 +303,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     expect(await verification({ ...wish, dataDir }, NOW)).toMatchObject({ gone: 1, differences: [] })
   })
 
-  test('locked and unconfirmed accounts, and those whose second factor does not open, are imported as disabled', async () => {
+  test('locked and unconfirmed accounts, and those whose second factor cannot be decrypted, are imported as disabled', async () => {
     const { wish, addUser, run, addPush, close } = await source()
     addPush(live(1))
     addUser({

@@ -1,4 +1,4 @@
-// An import that ends itself at the given durable step: `import-child.ts FOLDER STEP [COPIES]`. Prints the
+// An import that kills itself at the given durable step: `import-child.ts FOLDER STEP [COPIES]`. Prints the
 // number of steps at the end. Copies the data folder at each step into COPIES.
 
 import { cpSync, existsSync } from 'node:fs'

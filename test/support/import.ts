@@ -13,11 +13,11 @@ export function newFolder(): string {
 
 export type Wish = Partial<ImportWish> & Pick<ImportWish, 'database' | 'dataDir'>
 
-/** Where imports of a test go, by the data folder that a wish names. */
+/** The targets of the imports of a test, one for each data folder. */
 export type Destination = {
   /** Returns the options of an import besides the data folder. */
   partsOf(dataDir: string): Promise<Partial<ImportWish>>
-  /** Opens what was imported. */
+  /** Opens the target after an import. */
   open(dataDir: string): Promise<Pick<TestStore, 'store'>>
 }
 

@@ -20,7 +20,7 @@ export type TestClock = {
   uptime: Uptime
   /** Sets the clock, like a person or a time server. */
   set: (time: number) => void
-  /** Lets time pass. */
+  /** Advances the clock. */
   advance: (ms: number) => void
 }
 
@@ -75,7 +75,7 @@ export async function startInstance(
     argon2Cost?: Argon2Cost
     /** The addresses of its machine. */
     machineAddresses?: string[]
-    /** Makes the backups in --backup-dir. */
+    /** Starts the process of a backup in --backup-dir. */
     startBackup?: StartBackup
     /** Wraps the store, between it and the services. */
     interpose?: (store: OpenedStore) => OpenedStore
@@ -105,14 +105,15 @@ export async function startInstance(
 
   async function openAndSweep(): Promise<Instance> {
     const opened = await open()
-    // A later sweep would join that of the start, which misses what came after it. The job reports failures.
+    // Wait for the sweep of the start: a later one would join it, and it misses later changes. Its job
+    // reports failures.
     await opened.upkeep.sweeper.sweep().catch(() => undefined)
     return opened
   }
 
   const fetch = (path: string, init?: Init) => ask(instance.handle, path, init)
 
-  /** Asks the listener for recipients. */
+  /** Sends a request to the listener for recipients. */
   function fetchOutside(path: string, init?: Init): Promise<Response> {
     if (instance.outside === null) throw new Error('start it with --receive-listen')
     return ask(instance.outside.handle, path, init)
@@ -157,7 +158,7 @@ export async function startInstance(
     dataDir,
     clock,
     log,
-    /** Reloads what SIGHUP reloads. */
+    /** Reloads everything that SIGHUP reloads. */
     reload: async () => {
       for (const { reload } of instance.reloadables) await reload()
     },

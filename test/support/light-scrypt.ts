@@ -1,4 +1,5 @@
-// Lowers the scrypt cost of backup passphrases: age's own takes a CPU second per sealing or opening.
+// Lowers the scrypt cost of backup passphrases: with age's own, each encryption or decryption takes a second
+// of CPU time.
 
 import { afterAll, beforeAll, spyOn } from 'bun:test'
 import { Encrypter } from 'age-encryption'

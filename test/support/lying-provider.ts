@@ -1,4 +1,4 @@
-// An OpenID provider on loopback that tells the truth unless a test makes it lie.
+// An OpenID provider on loopback, which is honest unless a test makes it lie.
 
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import type { Init, startInstance } from './instance.ts'
@@ -171,7 +171,7 @@ export function createBrowser({ fetch }: { fetch: Fetch }) {
   return { cookies, get, post, hidden, isSignedIn: async () => (await get('/pushes')).status === 200 }
 }
 
-/** Goes to the provider, signs in there with these claims, and comes back. */
+/** Signs in at the provider with these claims, and returns to the server. */
 export async function signInBy(
   provider: Pick<LyingProvider, 'grant' | 'issuer'>,
   browser: Browser,

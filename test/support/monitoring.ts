@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import type { Started } from './binary.ts'
 
 const DOCS = join(import.meta.dir, '../../docs')
-/** These are there with a database server or a bucket alone. */
+/** Matches metrics that exist only with a database server or a bucket. */
 const BEYOND = /^oncebox_(database|nodes|bucket)/
 
-/** Their names: of one machine, and of what several nodes have besides. */
+/** Lists the metrics that the documents use: those of one machine, and those that exist only beyond that. */
 export async function listAskedMetrics(): Promise<{ usual: string[]; beyond: string[] }> {
   const pages = ['operating.md', 'beyond-one-machine.md', 'bucket.md']
   const files = ['grafana-dashboard.json', 'prometheus-alerts.yaml', ...pages]
@@ -20,7 +20,7 @@ export async function listAskedMetrics(): Promise<{ usual: string[]; beyond: str
   }
 }
 
-/** Resolves to what a server that was started with `--metrics-listen` tells. */
+/** Resolves to the metrics of a server that was started with `--metrics-listen`. */
 export async function readMetrics(server: Pick<Started, 'stderr'>): Promise<string> {
   for (;;) {
     const [, url] = /serving metrics url="([^"]+)"/.exec(server.stderr()) ?? []

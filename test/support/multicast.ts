@@ -1,11 +1,11 @@
-// Multicast DNS on the network of this machine, where there is one.
+// Multicast DNS on the network of this machine, if there is one.
 
 import { createSocket, type Socket } from 'node:dgram'
 import { networkInterfaces } from 'node:os'
 
 export const MDNS = { group: '224.0.0.251', port: 5353 }
 
-/** An address of this machine that hears its own multicast; null when there is none. */
+/** An address of this machine that receives its own multicast; null if there is none. */
 export const multicast: string | null = await findMulticast()
 
 async function findMulticast(): Promise<string | null> {

@@ -7,7 +7,7 @@ import type { Started } from './binary.ts'
 /** A name for the place, and its bytes. */
 export type Place = { where: string; bytes: Buffer }
 
-/** Every file under a folder as it is now; one that goes away meanwhile is left out. */
+/** Returns every file under a folder in its current state. Leaves out files that disappear meanwhile. */
 export function readFolder(path: string): Place[] {
   const entries = readdirSync(path, { recursive: true, withFileTypes: true })
   return entries.flatMap((entry) => {

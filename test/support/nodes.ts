@@ -21,9 +21,9 @@ export type OfficeOptions = {
   nodes: number
   /** Whether commits wait for a real disk. */
   isDurable: boolean
-  /** Variables of one node, such as those of a clock that is wrong. */
+  /** Environment variables of one node, such as those of a wrong clock. */
   environmentOf?: (node: number) => Record<string, string>
-  /** On top of those of every node. */
+  /** Added to those of every node. */
   flags?: readonly string[]
 }
 
@@ -31,7 +31,7 @@ export type Node = {
   name: string
   /** The running server; null while it is stopped. */
   server: Started | null
-  /** Between it and the database. */
+  /** The proxy between the node and the database. */
   proxy: FaultProxy
   /** Starts it, with another build of the binary where one is named. */
   start(binary?: string): Promise<Started>
@@ -45,7 +45,7 @@ export type Office = {
   /** The credentials of an account, and headers with an API token. */
   account: { email: string; password: string }
   auth: { authorization: string }
-  /** A command beside the nodes, such as `user list`, through the proxies of the first. */
+  /** Runs a command beside the nodes, such as `user list`, through the proxies of the first node. */
   command(args: string[], input?: string): Promise<Ended>
   close(): Promise<void>
 }

@@ -1,6 +1,5 @@
-// Looking for what opens pushes in bytes that must not hold it: by what was seen in the database of a live
-// server, and by trying every place in the bytes with the links, the passphrases and the instance key in
-// hand.
+// Searches bytes that must not open pushes for whatever could: for secrets that were seen in the database of
+// a live server, and by trying every position with the links, the passphrases and the instance key.
 
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
@@ -57,7 +56,10 @@ const PASSPHRASE_BYTES = 23
 
 export type Link = { urlToken: string; passphrase: string | null }
 
-/** The links whose data key some two places in the bytes give, tried as wrapped key and as salt. */
+/**
+ * Returns the links whose data key can be decrypted from two positions in the bytes, tried as wrapped key and
+ * as salt.
+ */
 export async function findOpenings(
   bytes: Buffer,
   { instanceKey, links }: { instanceKey: InstanceKey; links: readonly Link[] },
@@ -100,7 +102,7 @@ function isSealed(bytes: Buffer, at: number, number: number): boolean {
 const met = new Float64Array(256)
 let places = 0
 
-/** Passes over texts, zeros and numbers: a random salt is one of them less than once in a million. */
+/** Skips texts, zeros and numbers: a random salt looks like one of them less than once in a million. */
 function isRandom(bytes: Buffer, at: number): boolean {
   places += 1
   let [printable, different] = [0, 0]

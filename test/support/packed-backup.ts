@@ -1,4 +1,4 @@
-// Backups packed by hand, and databases as they hold them, made of folders whose server has ended.
+// Backups and their databases, built by hand from the folders of stopped servers.
 
 import { Database } from 'bun:sqlite'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -11,13 +11,13 @@ import { openRestoredStore } from '../../src/store/opening/restored-store.ts'
 import type { OwnedPush } from '../../src/store/pushes/rekeying.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 
-/** The tables of what opens something. */
+/** The tables with rows that give access to something. */
 export const OPENING_TABLES = [
   ...['push_secrets', 'push_keys', 'push_files', 'sessions', 'account_links', 'home', 'bucket_folder'],
   ...['idempotency_keys', 'idempotency_answers', 'live_shares', 'address_shares'],
 ]
 
-/** Copies the database without what opens anything. */
+/** Copies the database without the rows that give access to something. */
 export function copyKeyless(dataDir: string, to: string): void {
   copyFileSync(join(dataDir, 'oncebox.db'), to)
   edit(to, (database) => {
@@ -28,7 +28,7 @@ export function copyKeyless(dataDir: string, to: string): void {
   })
 }
 
-/** Changes a database that nobody has open, as somebody with the tools for it could. */
+/** Changes a database that no process has open, as a person with database tools could. */
 export function edit(path: string, work: (database: Database) => void): void {
   const database = new Database(path, { strict: true })
   try {
@@ -95,7 +95,7 @@ function readLinks(path: string): { id: number; urlToken: Uint8Array<ArrayBuffer
   }
 }
 
-/** Ends every live push in a folder whose server has ended as a restore does, without a backup. */
+/** Ends every live push of a stopped server's folder as a restore does, without a backup. */
 export async function losePushes(dataDir: string, now: number): Promise<number> {
   const path = join(dataDir, 'oncebox.db')
   const copy = join(dataDir, 'copy.db')
@@ -114,7 +114,7 @@ export async function losePushes(dataDir: string, now: number): Promise<number> 
 }
 
 export type BackupParts = {
-  /** Members that replace those of the folder; null leaves one out. */
+  /** Members that replace those of the folder. Null omits one. */
   members?: Partial<Record<MemberName, Uint8Array | string | null>>
   version?: string
   seal?: Seal

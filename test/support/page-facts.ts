@@ -1,4 +1,4 @@
-// Reads the facts of a page: what its elements are and say, not how their HTML is written.
+// Reads the facts of a page: which elements it has and what they say, not how their HTML is written.
 
 export type PageElement = { tag: string; attributes: Readonly<Record<string, string>>; text: string }
 
@@ -69,7 +69,7 @@ export function factsOf(html: string) {
   }
 }
 
-/** Returns what the forms of the page would send, by name. The first control of a name counts. */
+/** Returns what the forms of the page would send, by name. The first control of a name wins. */
 export function fieldsIn(html: string): Record<string, string> {
   const controls = formsIn(html).flatMap((form) => form.controls)
   return Object.fromEntries(controls.reverse().map(({ name, value }) => [name, value]))
@@ -115,7 +115,7 @@ export function formOf(html: string, action: string): PageForm {
   return form
 }
 
-/** Returns the fields that the form sends when nothing in it is changed. */
+/** Returns the fields that an unchanged form sends. */
 export function fieldsOf({ controls }: PageForm): Record<string, string> {
   return Object.fromEntries(controls.map(({ name, value }) => [name, value]))
 }

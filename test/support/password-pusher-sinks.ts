@@ -1,4 +1,4 @@
-// Where a written Password Pusher database goes: an SQLite file, PostgreSQL or MariaDB.
+// The targets of a generated Password Pusher database: an SQLite file, PostgreSQL or MariaDB.
 
 import { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
@@ -13,15 +13,15 @@ export type SourceRow = Record<string, Value>
 export type Sink = {
   /** The value of `--database`. */
   database: string
-  /** Kept until `flush`, but in SQLite there at once. */
+  /** Inserts a row: at once in SQLite, otherwise at the next `flush`. */
   insert(table: string, row: SourceRow): void
   flush(): Promise<void>
-  /** Changes what was written. */
+  /** Changes rows that were written. */
   run(sql: string): Promise<void>
   close(): Promise<void>
 }
 
-/** Makes a sink for SQLite. `log`: the rows stay in the WAL. */
+/** Makes a sink for SQLite. `log`: leaves the rows in the WAL. */
 export function sqliteSink(path: string, { log = false } = {}): Sink {
   mkdirSync(dirname(path), { recursive: true })
   const database = new Database(path)

@@ -77,7 +77,7 @@ export type WriteOptions = {
   latin1?: boolean
 }
 
-/** Into a folder; rows can be added until `close`, and are there after `flush`. */
+/** Writes into a folder. Rows can be added until `close`, and are stored after `flush`. */
 export async function writeSource(folder: string, options: WriteOptions = {}) {
   const { masterKey = MASTER_KEY, log = false, server = null, latin1 = false } = options
   const file = join(folder, 'storage/db/production.sqlite3')
@@ -174,7 +174,7 @@ export async function writeSource(folder: string, options: WriteOptions = {}) {
     addUser,
     addPush,
     flush: sink.flush,
-    /** Changes what was written. */
+    /** Changes rows that were written. */
     run: async (sql: string) => {
       await sink.flush()
       await sink.run(sql)

@@ -14,7 +14,7 @@ import { makeNodeFolder, openTestNode } from './postgres-store.ts'
 type Step = 'before COMMIT' | 'after COMMIT'
 type Call = (...args: unknown[]) => Promise<unknown>
 
-/** Crashes before every other COMMIT, whose transaction then runs again, and after each of the others. */
+/** Crashes before every second COMMIT, whose transaction is then retried, and after each of the others. */
 function cutting(connect: Connect, onStep: (step: Step) => Promise<void>): Connect {
   let commits = 0
 
@@ -91,7 +91,7 @@ export async function openCrashingNode(postgres: Omit<TestPostgres, 'stop'>): Pr
   const onError = () => undefined
   const stopwatch = holdTime()
 
-  /** Ends all connections, as a crash does, and copies what is left. */
+  /** Ends all connections, as a crash does, and copies the database. */
   const crash = (step: Step) => stopwatch.without(() => copyAll(step))
 
   async function copyAll(step: Step): Promise<void> {
@@ -131,7 +131,7 @@ export async function openCrashingNode(postgres: Omit<TestPostgres, 'stop'>): Pr
   }
 }
 
-/** A copy is at another place, where nothing would be served. */
+/** Clears the location, because a copy at another place would be refused. */
 async function forgetPlace(connect: Connect): Promise<void> {
   const sql = connect(1)
   await sql.unsafe('UPDATE oncebox.instance SET place = NULL')

@@ -1,4 +1,4 @@
-// Nodes over one PostgreSQL database: the operations of the store, each node with connections of its own.
+// Nodes on one PostgreSQL database: the operations of the store, each node with separate connections.
 
 import { randomBytes } from 'node:crypto'
 import { type Keyring, newKeyFile, parseKeyFile } from '../../src/crypto/keyring.ts'
@@ -27,14 +27,14 @@ export type PostgresNodes = {
   close(): Promise<void>
 }
 
-/** How far the estimate of each further node is behind. */
+/** How far the clock of each further node is behind. */
 const LAG_MS = 300
 
 const PATIENCE_MS = 120_000
 
 /**
- * Three nodes over an empty database, with one clock that the test sets, and which all but the first read
- * late.
+ * Opens three nodes on an empty database. Their clock is set by the test; all but the first node read it with
+ * a delay.
  */
 export async function openPostgresNodes(postgres: Pick<TestPostgres, 'newDatabase'>): Promise<PostgresNodes> {
   const database = await postgres.newDatabase()

@@ -19,7 +19,7 @@ const LATE = unavailable(null).message
 
 export type TestNodeOptions = Partial<Omit<PostgresStoreOptions, 'label' | 'clock'>> &
   Partial<NodeLabel> & {
-    /** In place of those of the test's clock. */
+    /** Replaces the clock of the test. */
     systemNow?: PostgresStoreOptions['clock']['systemNow']
     uptime?: PostgresStoreOptions['clock']['uptime']
     acceptClock?: boolean

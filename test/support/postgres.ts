@@ -1,4 +1,4 @@
-// PostgreSQL for the tests of one file, with a database of its own for each opening.
+// PostgreSQL for the tests of one file, with a new database for each opening.
 
 import { SQL } from 'bun'
 import { CLIENT_OPTIONS, type Connect } from '../../src/store/postgres/engine/session.ts'
@@ -19,8 +19,8 @@ export type TestPostgres = {
 }
 
 /**
- * A template for each server, by its port. The tables are made once, and copied: that takes a third of the
- * time.
+ * A template for each server, by its port. The tables are created once and then copied, which takes a third
+ * of the time.
  */
 const templates = new Map<number, Promise<string>>()
 let made = 0

@@ -1,5 +1,5 @@
-// A whole Oncebox with a story of pushes that are created, read and deleted side by side: `power-cut-child.ts
-// FOLDER NAME`. Tells the recorder when a deed was answered, and kills itself at the end.
+// A complete Oncebox with a story of pushes that are created, read and deleted concurrently:
+// `power-cut-child.ts FOLDER NAME`. Reports each answer to the recorder, and kills itself at the end.
 
 import { dlopen } from 'bun:ffi'
 import { openInstance } from '../../src/app.ts'
@@ -23,7 +23,8 @@ const { record_answer: recordAnswer } = dlopen(process.env.LD_PRELOAD ?? '', {
 }).symbols
 const tell = (line: Told) => recordAnswer(Buffer.from(`${JSON.stringify(line)}\0`))
 
-// A log of so many bytes is long, if that is given: it is moved, and begins anew in the same file.
+// If LOG_BYTES is given, a WAL of this size counts as long: it is checkpointed, and restarts in the same
+// file.
 const logBytes = Number(process.env.LOG_BYTES)
 if (logBytes > 0) {
   const { postMessage } = Worker.prototype
@@ -39,7 +40,7 @@ const instance = await openInstance(configOf({ 'data-dir': dataDir, 'min-free-sp
   network: { listAddresses: () => [], hostName: () => 'box' },
   writeLog: () => undefined,
 })
-// As the server does: nothing may be trusted after a failure of the disk.
+// Does the same as the server: after a failure of the disk nothing may be trusted.
 void instance.failed.then(() => process.kill(process.pid, 'SIGKILL'))
 
 tell({ deed: 'open', name: story })
@@ -78,7 +79,8 @@ async function end(name: string): Promise<void> {
 }
 
 /**
- * Asks the lists of the owner while `ending` ends some of these pushes, and tells which have ended by them.
+ * Reads the lists of the owner while `ending` ends some of these pushes, and reports which have ended
+ * according to them.
  */
 async function watchLists(names: readonly string[], ending: Promise<unknown>): Promise<void> {
   let isDone = false
@@ -111,10 +113,10 @@ for (const [round, count] of [12, 1, 4, ...more].entries()) {
   await Promise.all([...once, ...once, ...twice].map(view))
   const ending = Promise.all(twice.slice(0, 2).flatMap((name) => [end(name), view(name), end(name)]))
   await Promise.all([ending, watchLists(twice, ending)])
-  // What was destroyed leaves the log within seconds.
+  // Destroyed data disappears from the WAL within seconds.
   if (round === 0) await Bun.sleep(4_000)
 }
-// So many that they are committed while the disk syncs the first one.
+// Create so many that they are committed while the disk syncs the first one.
 const first = create(`${story} first`, 1)
 await Bun.sleep(1)
 await Promise.all([first, ...names(40, 'in a crowd').map((name) => create(name, 1))])

@@ -1,6 +1,6 @@
-// What a power cut can leave of the files of a database, by what disk-recorder.c noted: a write stays for
-// sure when a sync of its file began after it and has returned; of the rest of the writes anything may stay,
-// in pieces of a sector or a page.
+// Computes what a power cut can leave of a database's files, from the record of disk-recorder.c. A write
+// certainly survives if a sync of its file began after it and has returned. Of all other writes anything may
+// survive, in pieces of a sector or a page.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,10 @@ export function buildRecorder(folder: string): string | null {
   return buildPreload(SOURCE, folder)
 }
 
-/** `of` is what has to be synced: the file, or the folder of one that was removed or renamed. */
+/**
+ * `of`: what must be synced for the change to survive: the file, or the folder if a file was removed or
+ * renamed.
+ */
 type Change = { path: string; of: string } & (
   | { offset: number; data: Buffer }
   | { size: number }
@@ -66,8 +69,8 @@ export function readRecord(path: string): Event[] {
 }
 
 /**
- * A cut: what is on the disk for sure, what was written since, of which only `synced` is there for sure, and
- * the answers before it.
+ * A cut: the files that certainly survive, the changes since, of which only those in `synced` certainly
+ * survive, and the answers before it.
  */
 export type Cut = {
   sure: Map<string, Buffer>
@@ -76,7 +79,7 @@ export type Cut = {
   answers: readonly string[]
 }
 
-/** The cuts after each answer and before each return of a sync, and one at the end. */
+/** Yields the cuts after each answer and before each return of a sync, and one at the end. */
 export function* cuts(events: readonly Event[]): Generator<Cut> {
   const sure = new Map<string, Buffer>()
   let since: Change[] = []
@@ -110,7 +113,8 @@ export function* cuts(events: readonly Event[]): Generator<Cut> {
 }
 
 /**
- * Applies what is there for sure, but for files of which something before it may be lost. Returns the rest.
+ * Applies the changes that certainly survive, except to files of which an earlier change may be lost. Returns
+ * the other changes.
  */
 function settle(
   sure: Map<string, Buffer>,
@@ -123,7 +127,7 @@ function settle(
   return since.filter((change) => !isSettled(change))
 }
 
-/** Changes the files in `own` in place, and copies others once, because they belong to other cuts, too. */
+/** Changes the files in `own` in place. Copies all others first, because they belong to other cuts, too. */
 function apply(files: Map<string, Buffer>, change: Change, own: Set<string>): void {
   const { path } = change
   const before = files.get(path) ?? Buffer.alloc(0)
@@ -147,8 +151,8 @@ const SECTOR = 512
 const PAGE = 4096
 
 /**
- * The files as the cut may have left them: with none, all and each prefix of what may be there, only the
- * last, and random parts.
+ * Yields the files as the cut may have left them: with none, all and each prefix of the uncertain changes,
+ * only the last one, and random parts.
  */
 export function* leftovers(cut: Cut, parts: number): Generator<Map<string, Buffer>> {
   const count = cut.since.length - cut.since.filter((change) => cut.synced.has(change)).length
@@ -165,7 +169,7 @@ export function* leftovers(cut: Cut, parts: number): Generator<Map<string, Buffe
   }
 }
 
-/** `keep` is asked for what remains of each change that may be there, with its number among these. */
+/** Asks `keep`, for each uncertain change with its number, what survives of it. */
 function leave(
   { sure, since, synced }: Cut,
   keep: (change: Change, at: number) => Change[],

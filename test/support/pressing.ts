@@ -1,11 +1,10 @@
-// Presses in a browser, and what comes of them: the next page, or a word that the page shows for a moment.
+// Presses in a browser and their results: the next page, or a message that the page shows for a moment.
 
 import type { Locator, Page } from 'playwright-core'
 
 /**
- * Does what leads to another page, and resolves once that page is there whole. A press alone ends before
- * that: what is read or counted at once may be of the page that is left, or of the first half of the next
- * one.
+ * Runs `press` and resolves once the next page is complete. A press alone resolves earlier, so that a check
+ * could read the old page, or the first half of the new one.
  */
 export async function follow(page: Page, press: () => Promise<unknown>): Promise<void> {
   const arrives = page.waitForEvent('framenavigated', (frame) => frame === page.mainFrame())
@@ -20,8 +19,8 @@ export async function follow(page: Page, press: () => Promise<unknown>): Promise
 export type Said = { label: string; told: string; isTold: boolean; isDone: boolean }
 
 /**
- * Presses a button that copies, and resolves to what it says of that. It says so for two seconds, which a
- * busy machine may need to look for it: so the page itself takes it down.
+ * Presses a copy button, and resolves to its message. The message is shown for two seconds, which a busy
+ * machine may miss, so a script in the page records it.
  */
 export async function hear(
   button: Locator,

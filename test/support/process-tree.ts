@@ -1,5 +1,5 @@
-// Signals a process and all its descendants, such as a PostgreSQL server, whose processes have sessions of
-// their own.
+// Signals a process and all its descendants, such as those of a PostgreSQL server, which have separate
+// sessions.
 
 import { readdirSync, readFileSync } from 'node:fs'
 

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Lets the next start take the folder for the one that was served last. */
+/** Makes the next start believe that the folder is the one that was served last. */
 export function forgetBirth(dataDir: string): void {
   const path = join(dataDir, 'serve.home')
   if (existsSync(path)) writeFileSync(path, readFileSync(path, 'utf8').replace(/^born \d+\n/m, ''))

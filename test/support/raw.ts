@@ -7,7 +7,7 @@ export type RawPart = string | number
 
 export type RawAnswer = { text: string; statuses: number[]; closed: boolean }
 
-/** When to stop waiting after everything is sent. */
+/** When to stop waiting after everything was sent. */
 export type Waiting = {
   /** Whether the answer is complete. Without it, waits until the server closes. */
   until?: (answer: RawAnswer) => boolean

@@ -11,7 +11,7 @@ export type Recorder = {
   during(work: (soFar: Recorded) => Promise<unknown>): Promise<Recorded>
 }
 
-/** Statements of jobs: the sweep and the deliveries look for what is due, and a node has a heartbeat. */
+/** Matches statements of jobs: the sweep and the deliveries query what is due, and a node has heartbeats. */
 const BY_JOBS = [
   'SELECT expires_at AS at FROM pushes WHERE expired_on IS NULL ORDER BY expires_at',
   /^SELECT .* FROM files_due WHERE at IS NOT NULL/,
@@ -30,7 +30,7 @@ export function recordStatements(): Recorder & { stop(): void } {
   let recorded: Recorded = { statements: [], transactions: 0 }
   const note = (sql: string) => {
     if (/^\s*BEGIN/i.test(sql)) recorded.transactions += 1
-    // What the runner itself asks, whatever it runs.
+    // Skip the statements of the runner itself.
     else if (
       !/^\s*(COMMIT|ROLLBACK|PRAGMA|SAVEPOINT|RELEASE)|total_changes/i.test(sql) &&
       !isByJob(onOneLine(sql))

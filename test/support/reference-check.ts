@@ -94,7 +94,7 @@ function plainPath(path: string, basePath: string): string {
 /** Paths of the previous version, in any language or none. */
 const PREVIOUS = /^(\/[a-z]{2}(-[A-Za-z]{2,4})?)?(?=\/[pfr](\/.*)?\.json$)/
 
-/** Its lists under `/d`, where a language is required. */
+/** The list URLs of Password Pusher under `/d`, which require a language. */
 const LISTS = /^\/[a-z]{2}(-[A-Za-z]{2,4})?\/d\/.*\.json$/
 
 function isApi(path: string): boolean {

@@ -1,4 +1,4 @@
-// A restore that ends itself at the given step: `restore-child.ts FILE FOLDER STEP`. Prints the number of
+// A restore that kills itself at the given step: `restore-child.ts FILE FOLDER STEP`. Prints the number of
 // steps at the end.
 
 import { restoreBackup } from '../../src/backup/restore.ts'

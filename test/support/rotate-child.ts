@@ -1,4 +1,4 @@
-// A rotation of the instance key that ends itself at the given step: `rotate-child.ts FOLDER STEP
+// A rotation of the instance key that kills itself at the given step: `rotate-child.ts FOLDER STEP
 // [KEY-FILE]`. Prints the number of steps.
 
 import { rotateKey } from '../../src/app/keys.ts'

@@ -1,5 +1,4 @@
-// A scenario is data: what is there, what is asked, what is answered, and exactly which audit entries it
-// leaves.
+// A scenario is data: the given push, the request, the answer, and exactly which audit entries it adds.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { AuditKind } from '../../src/domain/audit.ts'
@@ -15,7 +14,7 @@ export type Scenario = {
   name: string
   /** A push that is there already: its fields, on top of a payload. */
   push?: Wire
-  /** Whose that push is. */
+  /** The owner of that push. */
   of?: Who
   /** Changes the push before the request. */
   before?: (given: Given) => unknown
@@ -32,7 +31,7 @@ export type Scenario = {
   body?: Wire
   /** The names of all members of the body. */
   members?: readonly string[]
-  /** The audit entries of the whole instance that are new afterwards; none unless said. */
+  /** The audit entries that are added in the whole instance; none by default. */
   audit?: AuditKind[]
 }
 

@@ -8,8 +8,8 @@ const HEADER_BYTES = 5
 const ENCRYPTION = [80877103, 80877104]
 
 /**
- * Is given the chunks of one connection in their order, and returns the statements whose messages each chunk
- * completes.
+ * Creates a function that takes the chunks of one connection in their order, and returns the statements whose
+ * messages each chunk completes.
  */
 export function createStatementReader(): (chunk: Buffer) => SentStatement[] {
   const prepared = new Map<string, string>()
@@ -22,7 +22,7 @@ export function createStatementReader(): (chunk: Buffer) => SentStatement[] {
     const found: SentStatement[] = []
     let at = 0
     for (;;) {
-      // The first message has no type, nor has the one after a question for encryption, which libpq asks
+      // The first message has no type. Neither has the one after a request for encryption, which libpq sends
       // first.
       const header = hasStarted ? HEADER_BYTES : HEADER_BYTES - 1
       if (bytes.length < at + header) break
@@ -50,8 +50,8 @@ export function createStatementReader(): (chunk: Buffer) => SentStatement[] {
 }
 
 /**
- * Is given the statements of one connection in their order; returns those of the transaction that each one
- * makes durable, or null.
+ * Takes the statements of one connection in their order. Returns those of the transaction that each one makes
+ * durable, or null.
  */
 export type CommitReader = (text: string) => readonly string[] | null
 
@@ -64,8 +64,7 @@ export function createCommitReader(): CommitReader {
     const isEnd = text === 'COMMIT' || text === 'ROLLBACK'
     const isInside = transaction !== null
     if (isEnd) transaction = null
-    // Outside a transaction each statement is one by itself; those that only read leave no row of an
-    // operation.
+    // Outside a transaction each statement commits itself. Those that only read write no row of an operation.
     return text === 'COMMIT' || (!isInside && WRITES.test(text)) ? statements : null
   }
 }

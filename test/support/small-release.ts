@@ -1,4 +1,4 @@
-// A release whose executables are scripts of a few lines, made by the functions that make a real one.
+// A release whose executables are scripts of a few lines, made by the functions of a real release.
 
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -31,8 +31,8 @@ export type SmallRelease = Awaited<ReturnType<typeof makeSmallRelease>>
 type Kind = 'deb' | 'rpm' | 'image'
 
 /**
- * Makes the executables, the parts of these kinds for which this machine has the programs, and everything
- * that is made from them.
+ * Makes the executables, the parts of these kinds for which this machine has the tools, and all files that
+ * are derived from them.
  */
 export async function makeSmallRelease(
   folder: string,

@@ -5,7 +5,7 @@ import { startInstance } from './instance.ts'
 export type SocketServer = { url: string; stop(): void }
 
 export function serveFake(answer: (request: Request) => Response | Promise<Response>): SocketServer {
-  // No timeout: a busy machine may answer later than Bun's default.
+  // Turn the timeout off: a busy machine may answer later than Bun's default.
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: answer })
   return { url: `http://127.0.0.1:${server.port}`, stop: () => void server.stop(true) }
 }

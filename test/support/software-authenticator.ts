@@ -1,4 +1,4 @@
-// An authenticator in a few lines: it makes passkeys, signs with them, and lies as a test asks.
+// A software authenticator: makes passkeys, signs with them, and lies as a test asks.
 
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
@@ -83,7 +83,7 @@ export function createAuthenticator({
     }
   }
 
-  /** Answers `navigator.credentials.get` with the passkey, by default the last one. */
+  /** Answers `navigator.credentials.get` with a passkey, by default the last one. */
   function get({ get: call }: Call, lies: Lies = {}, passkey = made.at(-1)): Record<string, string> {
     if (call === undefined || passkey === undefined) throw new Error('there is no passkey to sign with')
     passkey.counter += isCounting ? 1 : 0
@@ -104,7 +104,7 @@ export function createAuthenticator({
 
 type Asking = { post: (path: string, fields: Record<string, string>) => Promise<{ text: string }> }
 
-/** Asks for a challenge, as the script of a page does. */
+/** Requests a challenge, as the script of a page does. */
 export async function askChallenge(browser: Asking, fields: Record<string, string> = {}) {
   return JSON.parse((await browser.post('/sign-in/passkey/challenge', fields)).text)
 }

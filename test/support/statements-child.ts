@@ -1,12 +1,12 @@
-// Prints the texts of all statements that the store makes for an engine, as JSON. Runs in a process of its
-// own, because tests make statements too.
+// Prints the texts of all statements that the store creates for an engine, as JSON. Runs in a separate
+// process, because tests create statements too.
 
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { STATEMENT_TEXTS } from '../../src/store/statements.ts'
 
 const STORE = join(import.meta.dir, '../../src/store')
-/** The modules whose statements only one engine runs, which import others of it. */
+/** The entry modules of the statements that only one engine runs. */
 const ONLY = {
   sqlite: /^(postgres\/|opening\/(postgres-store|server-database|copy-ends)\.ts)/,
   postgres: /^(sqlite\/|opening\/(sqlite|folder|restored|backup|copy-ends))/,

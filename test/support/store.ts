@@ -120,7 +120,7 @@ let made = 0
 
 export type PushingStore = { store: { pushes: Store['pushes'] }; clock: TestClock }
 
-/** `changes` are to its rules, `parts` to all that is stored with it. */
+/** Stores a push. `changes`: to its rules; `parts`: of everything that is stored with it. */
 export function storePush(
   { store, clock }: PushingStore,
   changes: Partial<Push> = {},
@@ -167,7 +167,8 @@ export async function expireAllLapsed({ store }: Pick<TestStore, 'store'>): Prom
 }
 
 /**
- * Takes a step until nothing is left, and resolves to what all of them did: each does what it has time for.
+ * Repeats a step until it finds nothing more, and resolves to the sum. Each step does as much as its time
+ * allows.
  */
 export async function drain(step: () => Promise<number>): Promise<number> {
   let total = 0

@@ -1,4 +1,4 @@
-// Tar archives as nobody should make them, written header by header.
+// Malformed tar archives, written header by header.
 
 import { createHash } from 'node:crypto'
 

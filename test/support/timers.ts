@@ -1,6 +1,6 @@
-// Fake timers, so that seconds of waiting take milliseconds: call jest.useFakeTimers() before, and
-// jest.useRealTimers() after the test. They move performance.now() too. A fake timer that is pending when
-// real timers return never fires, so close a store before that if it was opened under fake timers.
+// Fake timers, which turn seconds of waiting into milliseconds: call jest.useFakeTimers() before the test,
+// and jest.useRealTimers() after it. They move performance.now() too. A fake timer that is pending when real
+// timers return never fires, so close a store before that if it was opened under fake timers.
 
 import { jest } from 'bun:test'
 import { stat } from 'node:fs/promises'

@@ -1,5 +1,5 @@
-// A tour of every page in each of its states: what a person does to get there, for tests that look at all of
-// them.
+// A tour of every page in each of its states: what a person does to get there. For tests that check all
+// pages.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,21 +26,21 @@ export type Tour = Awaited<ReturnType<typeof prepareTour>>
 export const STOPS_OF_LANGUAGES = ['create', 'receive', 'revealed-message', 'created', 'pushes', 'sign-in']
 
 /**
- * Options of the server of a tour: two wrong passphrases end a push, and nothing answers at one of the hosts
- * for webhooks.
+ * Options of the server of a tour: two wrong passphrases end a push, and one of the webhook hosts never
+ * answers.
  */
 export const TOUR_OPTIONS = {
   flags: ['--max-passphrase-attempts', '2', '--webhook-hosts', 'notices.example.org,127.0.0.1:9'],
 }
 
-/** The link that the first start left in its file; empty without one. */
+/** Returns the setup link that the first start wrote to its file; '' if there is none. */
 export function setupLinkOf({ dataDir }: Pick<Started, 'dataDir'>): string {
   const path = join(dataDir, 'setup-link')
   const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
   return /http:\/\/\S+\/welcome\/\w+/.exec(text)?.[0] ?? ''
 }
 
-/** Goes to a stop in a page of its own, until its page is there with its style sheet. */
+/** Visits a stop in a new page, and waits until the page and its style sheet are loaded. */
 export async function visitStop({ as, visit }: Stop, tour: Tour) {
   const page = await tour.people[as].newPage()
   await visit(page, tour)
@@ -49,8 +49,8 @@ export async function visitStop({ as, visit }: Stop, tour: Tour) {
 }
 
 /**
- * One page for each person, which goes from stop to stop: a browser opens a new one more slowly than it goes
- * to another address.
+ * Creates one page for each person, which visits stop after stop: opening a page takes longer than loading
+ * another address.
  */
 export function createWalkers(tour: Tour, prepare: (page: Page) => Promise<unknown>) {
   const pages = new Map<Person, Page>()
@@ -88,7 +88,9 @@ export function codeOf(secret: string, at = Date.now()): string {
   return new TOTP({ secret: Secret.fromBase32(secret.replaceAll(' ', '')) }).generate({ timestamp: at })
 }
 
-/** Two accounts, some pushes, and a browser for each person; `options` apply to all of them. */
+/**
+ * Makes two accounts, some pushes, and a browser context for each person. `options` apply to all contexts.
+ */
 export async function prepareTour(browser: Browser, server: Started, options: BrowserContextOptions = {}) {
   const { url } = server
   const contexts: BrowserContext[] = []
@@ -161,7 +163,7 @@ export async function prepareTour(browser: Browser, server: Started, options: Br
   return { url, server, auth, people, push, guessedPush, ask, send, startOther, open, close }
 }
 
-/** The same people, pushes and sessions with other options, such as a language. */
+/** Returns the same people, pushes and sessions with other options, such as a language. */
 export async function tourWith(browser: Browser, tour: Tour, options: BrowserContextOptions): Promise<Tour> {
   const open = async (person: Person) =>
     browser.newContext({ ...options, storageState: await tour.people[person].storageState() })

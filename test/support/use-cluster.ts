@@ -1,4 +1,4 @@
-// One PostgreSQL server for the tests of a file, which they may stop, start and set otherwise.
+// One PostgreSQL server for the tests of a file, which may stop, start and reconfigure it.
 
 import { afterAll, beforeAll } from 'bun:test'
 import { existsSync } from 'node:fs'

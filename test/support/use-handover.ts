@@ -65,7 +65,7 @@ export function useHandover({ flags = [], isExpected }: HandoverOptions = {}) {
   const open = (options: BrowserContextOptions): Promise<Page> =>
     visitors.open(running().browser, running().server.url, options)
 
-  /** The page that another test had with the same options, as good as new. */
+  /** Returns the page that another test had with the same options, reset. */
   const openAgain = (options: BrowserContextOptions): Promise<Page> =>
     visitors.openAgain(running().browser, running().server.url, options)
 

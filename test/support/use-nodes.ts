@@ -1,4 +1,4 @@
-// Nodes over one database of PostgreSQL and one bucket, for the tests of one file.
+// Nodes on one PostgreSQL database with one bucket, for the tests of one file.
 
 import { afterAll, afterEach, beforeAll, beforeEach } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import type { TestDatabase } from './postgres.ts'
 import { makeNodeFolder, openTestNode, type TestNodeOptions } from './postgres-store.ts'
 import type { UsedPostgres } from './use-postgres.ts'
 
-/** Stands for the nodes of the running test: what it holds is made anew for each. */
+/** State of the running test, created anew for each. */
 type OfTest = {
   database: TestDatabase
   clock: TestClock
@@ -32,7 +32,7 @@ export function useNodes(postgres: Pick<UsedPostgres, 'isInstalled' | 'newEmptyD
     const database = await postgres.newEmptyDatabase()
     test = { database, clock: createTestClock(), folders: [], serving: new Set() }
   })
-  // Nodes of a failed test would keep running in folders that were removed.
+  // Close them: nodes of a failed test would keep running in folders that were removed.
   afterEach(async () => {
     for (const store of test?.serving ?? []) await store.close()
   })
@@ -43,7 +43,7 @@ export function useNodes(postgres: Pick<UsedPostgres, 'isInstalled' | 'newEmptyD
     return { ...test, bucket }
   }
 
-  /** A node with a folder of its own and the key of the first. */
+  /** Makes a node with its own folder and the key of the first node. */
   function makeNode() {
     const { bucket, database, clock, folders, serving } = running()
     const folder = makeNodeFolder()

@@ -1,4 +1,4 @@
-// Waits for an expected condition: met at once on an idle machine, much later on a busy one.
+// Waits for an expected condition: it is met at once on an idle machine, much later on a busy one.
 
 import { isDomainError } from '../../src/domain/errors.ts'
 
@@ -13,9 +13,7 @@ export async function waitUntil(isSo: () => boolean | Promise<boolean>, everyMs 
   }
 }
 
-/**
- * Retries while the server answers that it is too busy, in which case it has stored and counted nothing.
- */
+/** Retries while the server answers that it is too busy, because then it has stored and counted nothing. */
 export async function untilTaken(ask: () => Promise<Response>): Promise<Response> {
   const end = performance.now() + PATIENCE_MS
   for (;;) {

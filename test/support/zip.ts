@@ -1,4 +1,4 @@
-// Reads ZIP archives for the tests (APPNOTE 6.3.10), ZIP64 included, and refuses what an unpacker would
+// Reads ZIP archives for the tests (APPNOTE 6.3.10), including ZIP64. Refuses whatever an unpacker would
 // refuse.
 
 import { crc32 } from 'node:zlib'
@@ -10,7 +10,7 @@ const END_64 = 0x06064b50
 const ENTRY = 0x02014b50
 const FULL = 0xffffffff
 
-/** Throws when the archive has no end, or an entry is not what its checksum says. */
+/** Reads the entries. Throws if the archive has no end, or if an entry does not match its checksum. */
 export function readZip(bytes: Buffer): ZipEntry[] {
   const end = bytes.length - 22
   if (end < 0 || bytes.readUInt32LE(end) !== END) throw new Error('an archive without an end')
@@ -33,7 +33,9 @@ function contentStart(bytes: Buffer, header: number): number {
   return header + 30 + bytes.readUInt16LE(header + 26) + bytes.readUInt16LE(header + 28)
 }
 
-/** The last bytes of an archive beyond 4 GiB: where its directory begins, and the sizes of its entries. */
+/**
+ * Reads the last bytes of an archive beyond 4 GiB: where its directory begins, and the sizes of its entries.
+ */
 export function readZip64Tail(tail: Buffer, length: number): { directoryAt: number; sizes: number[] } {
   const end = tail.length - 22
   if (tail.readUInt32LE(end + 16) !== FULL) throw new Error('an archive without ZIP64')

@@ -42,7 +42,7 @@ test('the backgrounds equal those of the style sheet', () => {
     for (const [name, color] of Object.entries(grounds)) expect(sheet).toContain(`--${name}: ${color};`)
 })
 
-test('a refused colour comes with an accepted one', () => {
+test('the message about a refused colour proposes an accepted one', () => {
   fc.assert(
     fc.property(colors, (color) => {
       const problem = findColorProblem(color)

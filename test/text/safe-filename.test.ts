@@ -94,7 +94,7 @@ test.each([
     const name = safeFilename(sent, linux)
     expect(name).toMatch(/^[^.].*\.pdf$/)
     expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
-    // One or two on a quiet machine; once the dots alone took minutes.
+    // Takes one or two on a quiet machine. Once, the dots alone took minutes.
     expect(workedMs() - began).toBeLessThan(1000)
   },
 )

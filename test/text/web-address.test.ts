@@ -123,6 +123,6 @@ test.each([
 ])('160,000 characters of %s are refused at once', (_name, text) => {
   const began = workedMs()
   expect(isWebAddress(text)).toBe(false)
-  // Less than one on a quiet machine; once the marks took seconds.
+  // Takes less than one on a quiet machine. Once, the marks took seconds.
   expect(workedMs() - began).toBeLessThan(500)
 })

@@ -78,7 +78,7 @@ describe('a request without a key', () => {
     expect(readFileSync(path('out/c.tar'), 'utf8')).toBe('stream')
   })
 
-  test('is refused what it does not ask for, before anything is read', async () => {
+  test('refuses content that the request does not ask for, before it reads any', async () => {
     const text = await ask('--text')
     const file = write('a.txt', 'first')
     expect(await answer(text, undefined, '--file', file)).toMatchObject({
@@ -179,7 +179,7 @@ describe('a request with a key', () => {
     expect(err).toContain('compare')
   })
 
-  test('gets nothing when the key or the link is another one, or missing', async () => {
+  test('is sent nothing if the key or the link is a wrong one, or missing', async () => {
     const mark = fingerprintOf(key.recipient)
     const spelled = `${mark.slice(0, -1)}${mark.endsWith('A') ? 'B' : 'R'}`
     const cases: [recipient: unknown, fragment: string][] = [
@@ -198,7 +198,7 @@ describe('a request with a key', () => {
     }
   })
 
-  test('gets nothing when the server names a key that is none', async () => {
+  test('is sent nothing if the server names an invalid key', async () => {
     for (const [recipient, exitCode] of [
       ['age1nonsense', 6],
       ['', 6],
@@ -218,7 +218,7 @@ describe('a server', () => {
   test.each([
     ['loses the response', lose],
     ['is busy', wait],
-  ])('that %s gets the same answer again, under the same key', async (_what, fail) => {
+  ])('that %s gets the same answer again, encrypted for the same key', async (_what, fail) => {
     const { link, sent } = serve({ recipient: key.recipient }, fail)
     expect((await answer(link, 'secret')).code).toBe(0)
     const [first, second, ...more] = sent
@@ -235,7 +235,7 @@ describe('a server', () => {
     expect(err).toContain('The answer may have arrived anyway.')
   })
 
-  test('that takes nothing encrypted refers to its page', async () => {
+  test('that accepts nothing encrypted makes the command refer to its page', async () => {
     const end_to_end = ['is not offered by this server']
     const { link } = serve({ recipient: key.recipient }, () =>
       Response.json({ error: 'no', end_to_end }, { status: 422 }),

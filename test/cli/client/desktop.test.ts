@@ -49,7 +49,7 @@ describe('push', () => {
     expect(read('arguments')).not.toContain('hunter2')
   })
 
-  test('--paste leaves a clipboard that holds something else by now', async () => {
+  test('--paste does not clear a clipboard whose content has changed since', async () => {
     writeFileSync(path('clip'), 'hunter2')
     program(
       'xclip',
@@ -116,7 +116,7 @@ describe('get --copy', () => {
     expect(trial.text() + read('arguments')).not.toContain('hunter2')
   })
 
-  test('leaves what was copied meanwhile', async () => {
+  test('does not clear what was copied meanwhile', async () => {
     const link = await push(tryOut({ input: 'hunter2' }))
     const trial = tryOut({ env: env() })
     trial.shell.pause = async () => writeFileSync(path('clip'), 'newer')
@@ -153,7 +153,7 @@ describe('get --copy', () => {
 describe('desktop', () => {
   const script = () => join(place.folder, '.local/share/nautilus/scripts/Share through Oncebox')
 
-  test('install writes its files into the own folders, status tells, and uninstall removes them', async () => {
+  test('install writes its files into the user’s own folders, status lists them, and uninstall removes them', async () => {
     const run = async (...argv: string[]) => {
       const trial = signedIn({ env: env() })
       return { code: await trial.run('desktop', ...argv), text: trial.text() }
@@ -170,7 +170,7 @@ describe('desktop', () => {
     expect((await run('uninstall')).text).toContain('It was not installed.')
   })
 
-  test('leaves files of others alone', async () => {
+  test('does not touch files of others', async () => {
     mkdirSync(join(script(), '..'), { recursive: true })
     writeFileSync(script(), '#!/bin/sh\necho mine\n')
     const trial = tryOut()

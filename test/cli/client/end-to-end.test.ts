@@ -1,4 +1,4 @@
-// `oncebox push --end-to-end`, `get` with a key and `key`: against a whole Oncebox, and servers that lie.
+// `oncebox push --end-to-end`, `get` with a key, and `key`: with a real Oncebox, and with lying servers.
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -102,7 +102,7 @@ describe('a text', () => {
     const foreign = write('foreign.txt', key.identity)
     expect((await get(plain, '--identity', foreign)).code).toBe(6)
     const ordinary = await push(signedIn(), 'plain', '--views', '1')
-    // A server that lies could show a text of its own where a link says that it had a key.
+    // If a link says that there was a key, a lying server must not be able to show its own text.
     for (const given of [`${ordinary}#${key.linkKey}`, `${ordinary}#`])
       expect((await get(given)).code).toBe(6)
     expect([await views(link), await views(ordinary)]).toEqual([0, 0])
@@ -123,7 +123,7 @@ describe('a text', () => {
     expect((await get(link, '--identity', write('no.txt', (await newKey()).identity))).code).toBe(6)
   })
 
-  test('is end-to-end by a variable or a login, which a flag overrides', async () => {
+  test('is end-to-end by a variable or a login, unless a flag overrides it', async () => {
     const hasKey = async (trial: ReturnType<typeof tryOut>, ...argv: string[]) =>
       keyIn(await push(trial, 'x', ...argv)) !== ''
     const env = { ONCEBOX_PUSH_END_TO_END: 'true' }
@@ -183,7 +183,7 @@ describe('files', () => {
     expect(findNeedles(readFolder(place.server.dataDir), needles)).toEqual([])
   })
 
-  test('from standard input go to standard output, and their name is not the label', async () => {
+  test('from standard input are written to standard output, and their name is not the label', async () => {
     const content = 'stream'.repeat(40_000)
     const link = await push(signedIn({ input: content }), '--end-to-end', '--file', '-', '--name', 'dump.sql')
     const listing = signedIn()
@@ -193,7 +193,7 @@ describe('files', () => {
     expect([code, out === content]).toEqual([0, true])
   })
 
-  test('that were saved encrypted open without a server', async () => {
+  test('that were saved encrypted can be decrypted without a server', async () => {
     const answer = write('saved.txt', await sealText('kept', [key.recipient]))
     const file = write('1.age', await sealed('report.pdf', 'pdf'))
     const link = `https://nowhere.invalid/p/${TOKEN}#${key.linkKey}`
@@ -253,7 +253,7 @@ describe('a server that lies', () => {
     await refused({ files: { '1.age': Buffer.from('age-encryption.org/v1\nplain') } })
   })
 
-  test('cannot pass off what others have encrypted', async () => {
+  test('cannot pass off as the sender’s what others have encrypted', async () => {
     const other = await newKey()
     await refused({ payload: await sealText('other', [other.recipient]) })
     await refused({ files: { '1.age': await sealed('a', 'b', [1, 1], other) } })
@@ -298,7 +298,7 @@ describe('a server that lies', () => {
     expect(err.join()).toContain('has sent 3 files, and this server has not sent 3/3')
   })
 
-  test('cannot make a command run with one file of several, or with another', async () => {
+  test('cannot make a command run with only one of several files, or with another file', async () => {
     for (const position of [
       [1, 2],
       [2, 2],
@@ -336,7 +336,7 @@ describe('a server that lies', () => {
 describe('a push that is sent again', () => {
   type Sent = { bytes: string; key: string | null }
 
-  /** Refuses the first tries, and notes what is sent. */
+  /** Refuses the first tries, and records what is sent. */
   function busy(answers: ((url: string) => Response)[]) {
     const sent: Sent[] = []
     const url: string = fake(async (request) => {

@@ -31,7 +31,7 @@ async function viewsLeft(link: string): Promise<unknown> {
 }
 
 describe('the command', () => {
-  test('gets a secret in a variable, without those of oncebox and those that held a link', async () => {
+  test('gets a secret in a variable, without the variables of oncebox and those that held a link', async () => {
     const LINK = await create('correct horse')
     const env = { LINK, COPY: `see ${LINK}`, ONCEBOX_X: '1', KEPT: 'yes' }
     const { code, out, said } = await exec(['--env', 'PW=@env:LINK'], 'printf "%s " "$PW"; env', env)
@@ -63,7 +63,7 @@ describe('the command', () => {
     expect((await exec(flags, 'echo $X $Y $Z', env)).out).toBe('one two one\n')
   })
 
-  test('gets what is end-to-end by the key in its link, and nothing without it', async () => {
+  test('decrypts an end-to-end push with the key in its link, and cannot without it', async () => {
     writeFileSync(path('key.bin'), Buffer.from([0, 255, 10]))
     const env = {
       TEXT: await create('sealed', '--end-to-end'),
@@ -78,7 +78,7 @@ describe('the command', () => {
     expect((await exec(flags, 'echo $X; od -An -tx1 "$F"', env)).out).toBe('sealed\n 00 ff 0a\n')
   })
 
-  test('gets what was encrypted end-to-end, and a cut link spends no view', async () => {
+  test('gets the decrypted content of an end-to-end push, and a truncated link uses up no view', async () => {
     const TEXT = await create('end to end', '--end-to-end')
     writeFileSync(path('key.bin'), 'a sealed file')
     const FILE = await push(signedIn(), '--file', path('key.bin'), '--end-to-end')
@@ -135,7 +135,7 @@ describe('the command', () => {
     expect((await exec(flags, 'echo $PW')).code).toBe(125)
   })
 
-  test('gives its exit code, and the status file tells whose it is', async () => {
+  test('passes its exit code on, and the status file says whether it is that of the command', async () => {
     const LINK = await create('x')
     const flags = ['--env', 'PW=@env:LINK', '--status-file', path('status')]
     const status = () => JSON.parse(read('status') ?? '')
@@ -158,7 +158,7 @@ describe('the command', () => {
   })
 })
 
-describe('before a view is spent', () => {
+describe('before a view is used up', () => {
   test.each([
     ['@env:NONE', 125, 'the variable NONE is not set'],
     ['@env:WRONG', 125, 'neither a secret link nor a token'],
@@ -227,7 +227,7 @@ describe('before a view is spent', () => {
 describe('passphrases', () => {
   const flags = ['--env', 'A=@env:LOCKED', '--stdin', '@env:GOOD', '--passphrase-env', 'A=WORDS']
 
-  test('come from a variable that the command does not get', async () => {
+  test('are read from a variable that the command does not get', async () => {
     const env = {
       LOCKED: await create('secured', '--passphrase-file', fileWith('open sesame')),
       ...{ GOOD: await create('x'), WORDS: 'open sesame' },
@@ -236,7 +236,7 @@ describe('passphrases', () => {
     expect([code, out]).toEqual([0, 'secured []\n'])
   })
 
-  test('that are wrong spend no view, because their links are opened first', async () => {
+  test('that are wrong use up no view, because their links are opened first', async () => {
     const GOOD = await create('still here')
     const LOCKED = await create('secured', '--passphrase-file', fileWith('open sesame'))
     const { code, said } = await exec(flags, 'echo ran', { LOCKED, GOOD, WORDS: 'wrong' })
@@ -245,7 +245,7 @@ describe('passphrases', () => {
   })
 })
 
-test('a link that is lost between check and opening ends it, and what was spent is named', async () => {
+test('a link that ends between check and opening stops it, and the message names the links whose views are used up', async () => {
   const url = fake(({ url }) => {
     const { pathname } = new URL(url)
     if (pathname.endsWith('/preview'))
@@ -265,7 +265,7 @@ test('a link that is lost between check and opening ends it, and what was spent 
   expect(said).not.toContain('bbbbbbbb')
 })
 
-test('a link that somebody else has opened gives 123, and its owner hears of it', async () => {
+test('a link that somebody else has opened gives 123, and its owner is notified', async () => {
   const LINK = await push(signedIn({ input: 'x' }), '--views', '1')
   await get(LINK)
   expect((await exec(['--env', 'A=@env:LINK'], 'true', { LINK })).code).toBe(123)
@@ -274,7 +274,7 @@ test('a link that somebody else has opened gives 123, and its owner hears of it'
   expect(events.at(-1).type).toBe('push.tried_after_end')
 })
 
-test('--verbose tells the steps before a failure, and nothing otherwise', async () => {
+test('--verbose prints the steps before a failure, and nothing otherwise', async () => {
   const LINK = await create('x')
   expect((await exec(['--verbose', '--env', 'A=@env:LINK'], 'true', { LINK })).said).toBe('')
   const { said } = await exec(['--verbose', '--env', 'A=@env:LINK'], 'true', { LINK })

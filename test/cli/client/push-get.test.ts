@@ -78,7 +78,7 @@ describe('push and get', () => {
     expect(nowhere.err[0]).toContain('note.txt is not a folder')
     symlinkSync(path('gone'), path('dangling'))
     expect((await get(link, '--output', path('dangling'))).code).toBe(2)
-    // No refusal counted as a view.
+    // No refusal was counted as a view.
     expect((await get(link)).err).toEqual(['Views left: 3.'])
   })
 

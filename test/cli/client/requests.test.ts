@@ -24,7 +24,7 @@ type Given = {
   /** Members of the answer when it is retrieved. */
   answer?: object
   files?: Record<string, Uint8Array>
-  /** Called each time the client asks for the request. */
+  /** Called each time the client fetches the request. */
   onLook?: (looks: number) => object
 }
 
@@ -209,7 +209,7 @@ describe('an age key', () => {
     return encrypter.encrypt(content)
   }
 
-  /** Encrypts as the server does. */
+  /** Encrypts a file as the server does. */
   async function sealFile(recipient: string, name: string, content: Uint8Array): Promise<Uint8Array> {
     const zip = makeZip([{ name, size: content.length, input: content }])
     return seal(recipient, new Uint8Array(await new Response(zip).arrayBuffer()))

@@ -13,7 +13,7 @@ const EVENT = {
   data: { push: 'abc', kind: 'text', views_remaining: 2, expired: false },
 }
 
-/** Sends the given answers one after another, then says that the token was revoked, which ends a watch. */
+/** Sends the given answers one after another, and then that the token was revoked, which ends a watch. */
 function serve(...answers: [status: number, body: object][]) {
   const asked: string[] = []
   const url = fake(async (request) => {

@@ -1,4 +1,4 @@
-// Which program runs, and the exit code for one that does not.
+// Which program is run, and the exit code if it cannot be run.
 
 import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

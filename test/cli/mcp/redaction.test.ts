@@ -67,7 +67,7 @@ test('each line of a longer secret is hidden', () => {
   expect(hide(`> MIIEvQIBADANBgkqhkiG9w0\n> BAQEFAASCBKcwggSjAgEAAo`, key)).toBe('> [secret]\n> [secret]')
 })
 
-test('other output stays as it is', () => {
+test('other output stays unchanged', () => {
   expect(hide('naïve: 12 of 30 hosts, 0xdeadbeef \\n done')).toBe(
     'naïve: 12 of 30 hosts, 0xdeadbeef \\n done',
   )

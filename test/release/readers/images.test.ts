@@ -38,7 +38,7 @@ type Configured = {
   config: { User: string; Healthcheck: object; Labels: Record<string, string> }
 }
 
-/** Returns the configuration as it was written, with members that are Docker's own. */
+/** Returns the configuration as it was written, including members that only Docker uses. */
 async function configOf(archive: string, architecture = 'amd64'): Promise<Configured> {
   return JSON.parse(await skopeo('--override-arch', architecture, 'inspect', '--config', '--raw', archive))
 }

@@ -49,7 +49,7 @@ function documentedSource(): string {
   return /deb \[signed-by=.*\] file:\/media\/stick\/apt stable main/.exec(page)?.[0] ?? ''
 }
 
-/** An apt with state of its own, which knows the repository by the line of docs/install.md. */
+/** Creates an apt with separate state, which knows the repository by the line of docs/install.md. */
 function aptFor(address: string, architecture: Architecture, keyring = join(release.folder, 'oncebox.asc')) {
   const root = join(WORK, `apt-${rooms++}`)
   for (const path of [
@@ -114,7 +114,7 @@ apt.test('apt downloads the package from a web server', async () => {
   }
 })
 
-/** Copies the repository, changes the copy, and returns what apt says about it. */
+/** Copies the repository, changes the copy, and returns apt's complaints about it. */
 async function complaintAbout(change: (dists: string) => void): Promise<string> {
   const folder = mkdtempSync(join(WORK, 'changed-'))
   cpSync(join(release.folder, 'apt'), folder, { recursive: true })

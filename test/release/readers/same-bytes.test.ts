@@ -1,4 +1,4 @@
-// Two runs of a release, compared byte by byte.
+// Compares two runs of a release byte by byte.
 
 import { expect } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

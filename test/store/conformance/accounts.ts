@@ -1,4 +1,5 @@
-// What every engine promises about accounts and what belongs to them: one of each, used once, ended together.
+// Guarantees of every engine for accounts and their parts: unique ones stay unique, single-use ones work
+// once, and all of them end together.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
@@ -52,7 +53,7 @@ export function describeAccounts(open: OpenEngine): void {
     await expect(appearance.keep({ name: 'x'.repeat(41), contact: null, notice: null })).rejects.toThrow()
   })
 
-  test('of two administrators who disable each other at once, one remains', async () => {
+  test('if two administrators disable each other at once, one of them stays enabled', async () => {
     const { accounts } = opened.store
     const bob = await add('bob@example.org', true)
     const disable = (of: number) => accounts.setDisabled({ id: of, disabled: true, keepAdmin: true })
@@ -80,7 +81,7 @@ export function describeAccounts(open: OpenEngine): void {
 
   const PERSON = { issuer: 'https://id.example', subject: 'sub-ann' }
 
-  test('a person at a provider is one account, however many bind it at once, until a new password', async () => {
+  test('a person at a provider is linked to one account, even if several bind it at once; nobody binds it after a password change', async () => {
     const { identities, accounts } = opened.store
     const bob = await add('bob@example.org')
     const bind = (accountId: number) => identities.bind({ accountId, tested: 'x', ...PERSON })
@@ -99,7 +100,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await identities.isBound(owner)).toBe(false)
   })
 
-  test('an account without a password keeps its person, and goes with it', async () => {
+  test('an account without a password keeps its link to the person, and the link is removed with it', async () => {
     const { identities, accounts } = opened.store
     const eve = await identities.addAccount({ email: 'eve@example.org', isAdmin: true, identity: PERSON })
     expect(eve).toMatchObject({ hasPassword: false, isService: false })
@@ -111,7 +112,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await identities.findCredentials(PERSON)).toBeNull()
   })
 
-  test('a provider ends its own sessions, each logout token once', async () => {
+  test('a provider ends its own sessions, and each logout token works once', async () => {
     const { sessions, identities } = opened.store
     const begin = async (n: number, origin: { sid: string | null; subject: string } | null) => {
       const hash = Buffer.alloc(32, n)
@@ -154,7 +155,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await isEnded('one', 'sub-ann', 9e14)).toBe(false)
   })
 
-  test('an ended session sets no password, even if the former password was right when it asked', async () => {
+  test('an ended session sets no password, even if the old password was right when the request began', async () => {
     const { accounts, sessions } = opened.store
     const hashes = [HASH, Buffer.alloc(32, 8)]
     for (const hash of hashes) await sessions.addSession({ accountId: id, hash, visit: VISIT, tested: 'x' })
@@ -235,7 +236,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await accountLinks.findLink(HASH)).toBeNull()
   })
 
-  test('a push whose create began before a reset link was used is refused, and one that begins later is kept', async () => {
+  test('a push whose create began before a reset link was used is refused, and one that begins later is stored', async () => {
     const { accountLinks, accounts } = opened.store
     await accountLinks.addLink({ hash: HASH, purpose: 'reset', ...BY_SERVER, accountId: id })
     const before = await accounts.findById(id)
@@ -291,7 +292,7 @@ export function describeAccounts(open: OpenEngine): void {
     })
   }
 
-  test('of many passkeys added at once ten are kept, each once, and one of them brings the codes', async () => {
+  test('of many passkeys added at once ten are kept, each once, and only one of them brings recovery codes', async () => {
     const { accounts, twoFactor, passkeys } = opened.store
     const added = await Promise.all(Array.from({ length: 12 }, (_, n) => addPasskey(n + 1)))
     expect(added.toSorted()).toEqual([...Array(9).fill('added'), 'first', 'too_many', 'too_many'])
@@ -316,7 +317,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect((await accounts.findById(id))?.passkeys).toBe(9)
   })
 
-  test('of two uses with one counter the second closes the passkey for good', async () => {
+  test('of two uses with one counter the second disables the passkey for good', async () => {
     const { passkeys } = opened.store
     await addPasskey(1)
     const [key] = await passkeys.listPasskeys(id)
@@ -328,7 +329,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await passkeys.use({ id: 99, accountId: id, counter: 9, beside: null })).toBe('gone')
   })
 
-  test('a new password that revokes leaves passkeys beside it, until one is used with that very password', async () => {
+  test('after a revoking password change passkeys are second factors, until each was used with the new password', async () => {
     const { accounts, passkeys, twoFactor } = opened.store
     await addPasskey(1)
     const look = async () => (await passkeys.find(Buffer.alloc(20, 1)))?.signsIn
@@ -346,7 +347,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await accounts.findById(id)).toMatchObject({ passkeys: 0, hasTwoFactor: false })
   })
 
-  test('an app that is turned off leaves the recovery codes to the passkeys, and the last passkey takes them', async () => {
+  test('turning the app off keeps the recovery codes for the passkeys, and removing the last passkey removes them', async () => {
     const { passkeys, twoFactor } = opened.store
     const count = () => twoFactor.countRecoveryCodes(id)
     const factor = { accountId: id, sealedSecret: Buffer.alloc(50, 1), step: 10 }
@@ -361,7 +362,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await count()).toBe(0)
   })
 
-  test('no passkey is added in a session that has ended, and none stays with a removed account', async () => {
+  test('no passkey is added in a session that has ended, and none is left after its account was removed', async () => {
     const { accounts, passkeys } = opened.store
     await addPasskey(1)
     const late = passkeys.add({

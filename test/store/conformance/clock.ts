@@ -1,5 +1,5 @@
-// What every engine promises while the clock of the machine is wrong: it starts, stores, opens and sweeps,
-// and destroys nothing by a time that is not confirmed.
+// Guarantees of every engine while the clock of the machine is wrong: it starts, stores, opens and sweeps,
+// and destroys nothing by an unconfirmed time.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY, HOUR } from '../../../src/domain/time.ts'

@@ -1,5 +1,5 @@
-// What every engine that can be stopped at a step promises: after a crash at any step, each operation is
-// there whole or not at all, and whatever was acknowledged before is there.
+// Guarantees of every engine that a test can stop at a step: after a crash at any step, each operation is
+// complete or not done, and acknowledged ones are kept.
 
 import { expect, test } from 'bun:test'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
@@ -29,7 +29,7 @@ async function* content() {
   yield bytes(sealedSize(SIZE), 7)
 }
 
-/** One story in which each operation on a push comes once. */
+/** A story that contains each operation on a push once. */
 const STORY: Deed[] = [
   ({ store }) => store.files.keepFile('aa1', content()),
   ({ store, clock }) => create(store, { clock, of: 0, views: 2 }),
@@ -66,7 +66,7 @@ async function idOf(store: Store, of: 0 | 1): Promise<number> {
   return (await store.pushes.findPush(LOOKUPS[of]))?.id ?? 0
 }
 
-/** All that the story changes, as the face of the store shows it. */
+/** Reads everything that the story changes through the contract of the store. */
 async function look({ store }: Pick<OpenedEngine, 'store'>) {
   const pushes = []
   for (const lookup of LOOKUPS) {
@@ -87,7 +87,7 @@ export function describeCrashes(open: () => Promise<CrashingEngine>): void {
   test('at any step leaves each operation complete or not done, and keeps all that was acknowledged', async () => {
     const engine = await open()
     const truth = [await untilDone(() => look(engine))]
-    /** How many operations were acknowledged when each step came. */
+    /** How many operations were acknowledged before each step. */
     const acknowledged: number[] = []
     for (const [done, deed] of STORY.entries()) {
       await deed(engine)

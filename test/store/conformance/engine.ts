@@ -5,7 +5,7 @@ import type { Store } from '../../../src/store/contract.ts'
 import type { TestClock } from '../../support/instance.ts'
 
 export type OpenedEngine = {
-  /** Another one after `reopen`. */
+  /** The store; replaced by `reopen`. */
   readonly store: Store
   clock: TestClock
   /** Ends the store in order and opens the same data again. */

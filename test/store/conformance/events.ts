@@ -1,5 +1,5 @@
-// What every engine promises about events: told in the commit that makes them happen, in order, to the owner
-// alone, for a week.
+// Guarantees of every engine for events: recorded in the commit that causes them, in order, for the owner
+// only, and kept for a week.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Push } from '../../../src/domain/push.ts'
@@ -101,7 +101,7 @@ export function describeEvents(open: OpenEngine): void {
     expect(await typesOf(bob)).toEqual(['push.expired_unopened'])
   })
 
-  test('an owner gets one event a day before the end of each longer-lived push', async () => {
+  test('an owner gets one event a day before the end of each push that lives longer than that', async () => {
     const days = (days: number) => ({ expiresAt: opened.clock.now() + days * DAY })
     await push({ ...days(1) })
     await Promise.all(Array.from({ length: 205 }, () => push(days(3))))

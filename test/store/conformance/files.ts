@@ -1,4 +1,4 @@
-// What every store of sealed files promises, and what an engine promises about the files of pushes.
+// Guarantees of every store of sealed files, and of every engine for the files of pushes.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'

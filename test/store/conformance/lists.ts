@@ -45,7 +45,7 @@ export function describeLists(open: OpenEngine): void {
     return page.map((listed) => listed.push.id)
   }
 
-  test('what arrives or ends is marked as new until its owner opens the list, under one tab', async () => {
+  test('pushes that arrive or end are marked as new, and under one tab, until the owner opens the list', async () => {
     const { store } = opened
     const [used, lapsed, revoked, deleted, live] = [
       await push({ expireAfterViews: 1 }),
@@ -89,7 +89,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await tab('new', { until: opened.clock.now() })).toEqual([arrived.id])
   })
 
-  test('the first look of the owner at an answer is when it was read', async () => {
+  test('the first view of an answer by its owner counts as the time when it was read', async () => {
     const { store } = opened
     const account = await store.accounts.findById(ownerId)
     const labels = { ...label, request: Buffer.from('request') }
@@ -113,7 +113,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await tab('new')).toEqual([answer.id])
   })
 
-  test('what arrived or ended is counted, and the newest live pushes that were opened, since the owner looked', async () => {
+  test('pushes that arrived or ended since the owner looked are counted, and so are the newest live ones that were opened since', async () => {
     const { store } = opened
     const count = () => store.lists.countUnseen(ownerId)
     const [live, used, old] = [await push(), await push({ expireAfterViews: 1 }), await push()]
@@ -149,7 +149,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await before(ids[0], true)).toEqual(ids.slice(1, 2))
   })
 
-  test('all lapsed pushes of one owner can be recorded as expired, whatever else is due', async () => {
+  test('all pushes of one owner whose time is up can be recorded as expired, however many others are due', async () => {
     const own = await Promise.all(Array.from({ length: 130 }, () => push()))
     const other = await storePush(opened)
     const later = await push({ expiresAt: opened.clock.now() + 9 * DAY })
@@ -196,7 +196,7 @@ export function describeLists(open: OpenEngine): void {
     expect((await Array.fromAsync(audit.readAll({ id }))).flat()).toEqual(pages.flat())
   })
 
-  test('the first failures, owner views and edits are entries; later ones are counted, with the latest of each', async () => {
+  test('the first failures, owner views and edits become entries; later ones are counted, with the latest of each', async () => {
     const { store, clock } = opened
     const owner = await store.accounts.findById(ownerId)
     const { id, lookup } = await push({ expireAfterViews: 9, passphraseRequired: true })
@@ -225,7 +225,7 @@ export function describeLists(open: OpenEngine): void {
     expect((await Array.fromAsync(store.audit.readAll({ id }))).flat()).toEqual([])
   })
 
-  test('an idempotency key makes one push, loses its answer when the push ends, and lapses', async () => {
+  test('an idempotency key creates one push, loses its answer when the push ends, and expires', async () => {
     const { store, clock } = opened
     const lookup = Buffer.alloc(32, 9)
     const idempotency = { lookup, lapsesAt: clock.now() + DAY, answer: Buffer.alloc(88, 3) }

@@ -1,5 +1,5 @@
-// What every engine promises about messages to the outside: added in the commit that they tell of, taken
-// once, tried again, and gone.
+// Guarantees of every engine for outgoing messages: added in the commit that they report, leased by one node
+// at a time, retried, and removed.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { MOST_WAITING, MOST_WAITING_MAILS, MOST_WEBHOOKS } from '../../../src/domain/outbox.ts'
@@ -68,7 +68,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await opened.store.outbox.countOf(ann)).toEqual({ waiting: 0, failed: 0 })
   })
 
-  test('an event goes to the owner’s webhooks that subscribe to it, and to those of the administrators', async () => {
+  test('an event is sent to the owner’s webhooks that subscribe to it, and to those of the administrators', async () => {
     const asked = await hook()
     await hook({ events: ['push.locked', 'push.used_up'] })
     await hook({ accountId: bob })
@@ -88,7 +88,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(await take()).toBeNull()
   })
 
-  test('a start makes messages due that failed before, except those being tried', async () => {
+  test('a start makes failed messages due, except those that are being tried', async () => {
     await hook()
     await open1()
     const tried = await taken()
@@ -228,7 +228,7 @@ export function describeOutbox(open: OpenEngine): void {
     await opened.store.webhooks.removeWebhook({ id: other.id, accountId: bob })
   })
 
-  test('once a receiver answers again, everything that waits for it is due', async () => {
+  test('once a receiver answers again, all its waiting messages are due', async () => {
     const { id } = await hook()
     for (let n = 0; n < 3; n += 1) await open1()
     await settle(await taken(), FAILED)
@@ -296,7 +296,7 @@ export function describeOutbox(open: OpenEngine): void {
     expect(opened.clock.now() + HOUR).toBeGreaterThan(0)
   })
 
-  test('a push that ends leaves its events in the outbox', async () => {
+  test('the events of a push stay in the outbox after the push has ended', async () => {
     await hook()
     const one = await push()
     await view(opened, one)

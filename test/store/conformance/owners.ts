@@ -1,4 +1,4 @@
-// What every engine promises to the owner of pushes: edits, and several that end in one step.
+// Guarantees of every engine for the owner of pushes: edits, and ending several pushes in one step.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY } from '../../../src/domain/time.ts'
@@ -51,7 +51,7 @@ export function describeOwners(open: OpenEngine): void {
     expect((await opened.store.pushes.findPush(lookup))?.expiredOn).toBe(found?.expiresAt ?? 0)
   })
 
-  test('a refused edit changes nothing, and neither does one to the same values', async () => {
+  test('a refused edit changes nothing, and neither does an edit to the same values', async () => {
     const { id, lookup } = await push()
     const before = await opened.store.pushes.findPush(lookup)
     const changed = { name: Buffer.from('after') }

@@ -1,4 +1,5 @@
-// What every engine promises to administrators about accounts: pages, searches and what each account keeps.
+// Guarantees of every engine for administrators: pages and searches of accounts, and the space that each
+// uses.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { MINUTE } from '../../../src/domain/time.ts'
@@ -52,7 +53,7 @@ export function describePeople(open: OpenEngine): void {
     expect(await lastSignIn()).toBe(at)
   })
 
-  test('only the account’s own live pushes are measured, even very many', async () => {
+  test('only the account’s own live pushes are measured, even if there are many', async () => {
     const ann = await add('ann@example.org')
     const bob = await add('bob@example.org')
     const store = (ownerId: number) => storePush(opened, { ownerId }, { labels: LABELS })
@@ -60,7 +61,7 @@ export function describePeople(open: OpenEngine): void {
     const one = await opened.store.people.measureUsage(ann.id)
     expect(one.pushes).toBe(1)
     expect(one.bytes).toBeGreaterThan(0)
-    // A hundred at a time: one after another they take a busy database longer than a test may.
+    // Create a hundred at a time: one after another would take a busy database longer than the timeout.
     for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 100 }, () => store(ann.id)))
     await store(bob.id)
     expect(await opened.store.people.measureUsage(ann.id)).toEqual({

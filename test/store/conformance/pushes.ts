@@ -1,5 +1,5 @@
-// What every engine promises about pushes: views that race, secrets that vanish, expiry that keeps its
-// moment.
+// Guarantees of every engine for pushes: concurrent views, secrets that are destroyed, and expiry dated when
+// it was due.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -36,7 +36,7 @@ export function describePushes(open: OpenEngine): void {
         else expect(claimed).toBe(Math.min(views, reads))
         const kinds = await kindsOf(id)
         expect(kinds.filter((kind) => kind === 'view')).toHaveLength(claimed)
-        // A delete after the last view ends nothing.
+        // A delete after the last view does not end the push again.
         expect(kinds.filter((kind) => kind === 'expire').length).toBe(isDeleted && claimed < views ? 1 : 0)
       },
     )
@@ -161,7 +161,7 @@ export function describePushes(open: OpenEngine): void {
       expect(await opened.store.lists.findLabels(id)).toMatchObject({ note: null })
     })
 
-    test('is refused to an owner who was disabled meanwhile, and stores nothing', async () => {
+    test('is refused if its owner was disabled meanwhile, and stores nothing', async () => {
       const { id: ownerId } = await opened.store.accounts.addAccount(ANN)
       await opened.store.accounts.setDisabled({ id: ownerId, disabled: true })
       await expect(storePush(opened, { ownerId })).rejects.toMatchObject({ code: 'unauthenticated' })
@@ -180,7 +180,7 @@ export function describePushes(open: OpenEngine): void {
   describe('wrong passphrases', () => {
     const refuse = (id: number) => opened.store.pushes.refusePassphrase({ id, visit: VISIT, maxTries: 3 })
 
-    test('expire a push that viewers may delete with the last allowed one, however they race', async () => {
+    test('with the last allowed one among them expire a deletable push once, even if they are concurrent', async () => {
       const { id, lookup } = await storePush(opened, { passphraseRequired: true })
       const { claimPlain } = opened.store.pushes
       const missing = await claimPlain({ lookup, visit: VISIT, lookBy: null, open: () => null })

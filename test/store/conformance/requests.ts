@@ -1,5 +1,5 @@
-// What every engine promises about requests for secrets: never one answer too many, however many send at once
-// and whatever breaks off.
+// Guarantees of every engine for requests for secrets: never more answers than allowed, however many are sent
+// at once and whatever is aborted.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY, MINUTE } from '../../../src/domain/time.ts'
@@ -113,7 +113,7 @@ export function describeRequests(open: OpenEngine): void {
     expect(await outcome(answer(request, slow))).toBe('gone')
   })
 
-  test('a request ends at once when it is closed or expires, whatever is reserved', async () => {
+  test('a request ends at once when it is closed or expires, even if answers are reserved', async () => {
     const request = await ask({ maxAnswers: 5 })
     const reservation = await reserve(request)
     expect(await requests().closeRequest({ id: request.id, accountId: ann + 1 })).toBeNull()
@@ -162,7 +162,7 @@ export function describeRequests(open: OpenEngine): void {
     expect(await outcome(answer(other))).toBe('not_found')
   })
 
-  test('five wrong passphrases are counted in a minute, and the last allowed in total closes the request', async () => {
+  test('five wrong passphrases are allowed in a minute, and the last one allowed in total closes the request', async () => {
     const request = await ask()
     const refuse = async (maxTries: number) =>
       (await requests().refusePassphrase({ id: request.id, maxTries }))?.outcome

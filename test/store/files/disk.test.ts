@@ -1,4 +1,4 @@
-// Sealed files in a folder: what a write that fails leaves behind, and what it leaves alone.
+// Sealed files in a folder: what a failing write removes, and what it must not touch.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Where the files of a folder are: a start that would look for them elsewhere is refused, and nothing is lost
-// by trying.
+// The location of a folder's files: a start that would look for them elsewhere is refused, and trying it
+// loses nothing.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -124,7 +124,7 @@ test('a file in a bucket is removed with its push, even while a download reads i
   await file?.close()
 })
 
-test('a former prefix is refused like a new one while the present one has needed files', async () => {
+test('a former prefix is refused like a new one while the current one has needed files', async () => {
   const [one, two] = [{ prefix: 'one/' }, { prefix: 'two/' }]
   const store = await open(one)
   const push = await pushFile(store, 'aa1')

@@ -1,4 +1,4 @@
-// The database of a backup: what is refused, what is found in it, and what a restore makes of it.
+// The database of a backup: what is refused, what is found in it, and how a restore changes it.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'

@@ -85,10 +85,10 @@ postgres.describe('two nodes', () => {
     ['view', 5],
     ['last view', 1],
   ] as const)
-    test(`a ${which} beside the removal of its account leaves no event of an account that is gone`, async () => {
+    test(`a ${which} during the removal of its account leaves no event of the removed account`, async () => {
       const push = await makeOwned(views)
       await opened.query('BEGIN')
-      // The view waits here, about to tell its event. The removal does not see this row.
+      // Lets the view wait before it records its event. The removal does not see this uncommitted row.
       await opened.query(`INSERT INTO event_counts (account_id, last) VALUES (${id}, 1)`)
       const viewed = view({ store: nodes[0] }, push)
       await untilWaiting(1)
@@ -100,7 +100,7 @@ postgres.describe('two nodes', () => {
       expect(await belongings()).toEqual([])
     })
 
-  test('a deletion of pushes beside the removal of their account leaves no count of an account that is gone', async () => {
+  test('a deletion of pushes during the removal of their account leaves no count of the removed account', async () => {
     const [push, other] = [await makeOwned(5), await makeOwned(5)]
     await opened.query('BEGIN')
     await opened.query(`INSERT INTO event_counts (account_id, last) VALUES (${id}, 1)`)
@@ -132,7 +132,7 @@ postgres.describe('two nodes', () => {
     expect(await belongings()).toEqual([])
   })
 
-  test('of two administrators who disable each other on two nodes, one remains', async () => {
+  test('if two administrators disable each other on two nodes, one of them stays enabled', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const other = (await add(`${round}@example.org`, true)).id
       const change = (n: number) => ({ id: n % 2 === 0 ? id : other })
@@ -150,7 +150,7 @@ postgres.describe('two nodes', () => {
     }
   })
 
-  test('a one-time link works on one node', async () => {
+  test('a one-time link works on one node only', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const hash = hashOf(round)
       const purpose = round % 2 === 0 ? 'invite' : 'reset'
@@ -164,7 +164,7 @@ postgres.describe('two nodes', () => {
     }
   })
 
-  test('there is one first administrator, although each node made a setup link', async () => {
+  test('only one account becomes the first administrator, although each node made a setup link', async () => {
     await opened.query('DELETE FROM accounts')
     const setup = (n: number): NewAccountLink => ({
       ...{ hash: hashOf(n), purpose: 'setup', ...BY_SERVER, accountId: null, isAdmin: true },
@@ -221,7 +221,7 @@ postgres.describe('two nodes', () => {
     }
   })
 
-  test('no session outlives the password that it was made with', async () => {
+  test('no session outlives the password with which it began', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const tested = round === 0 ? 'x' : `${round - 1}`
       await Promise.allSettled([
@@ -249,7 +249,7 @@ postgres.describe('two nodes', () => {
     }
   })
 
-  test('an account has no more sessions and tokens than it may, however nodes race', async () => {
+  test('an account has no more sessions and tokens than the limits, even if nodes race', async () => {
     const newToken = (n: number) => ({ name: `${n}`, prefix: '', hash: hashOf(n), session: null, mail: null })
     const tokens = Array.from({ length: MAX_API_TOKENS + 12 }, (_, n) => n)
     const tries = await Promise.allSettled(
@@ -274,7 +274,7 @@ postgres.describe('two nodes', () => {
     expect(await opened.query('SELECT 1 FROM sessions')).toHaveLength(4)
   })
 
-  test('a removed account leaves nothing, and its pushes are removed in steps', async () => {
+  test('a removed account leaves nothing behind, and its pushes are removed in steps', async () => {
     await addSession(nodes[0], hashOf(1))
     const token = { name: 'laptop', prefix: '', hash: hashOf(1), session: null, mail: null }
     await nodes[0].apiTokens.addApiToken({ accountId: id, ...token })
@@ -298,7 +298,7 @@ postgres.describe('two nodes', () => {
     expect(await opened.query('SELECT 1 FROM files_due WHERE at IS NOT NULL')).toHaveLength(251)
   })
 
-  test('a push is created while its owner signs in, and a removed account leaves no push created meanwhile', async () => {
+  test('a push is created while its owner signs in, and a removed account leaves no push that was created meanwhile', async () => {
     const clock = opened.clock
     const push = (node: PostgresNode) => untilDone(() => storePush({ store: node, clock }, { ownerId: id }))
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -329,7 +329,7 @@ postgres.describe('two nodes', () => {
     expect(await opened.query('SELECT 1 FROM push_labels')).toEqual([])
   })
 
-  test('no push made before a reset stays with the account, however creates race with it', async () => {
+  test('no push from before a reset stays with the account, even if its create races with the reset', async () => {
     for (let round = 0; round < 5; round += 1) {
       await nodes[0].accountLinks.addLink({ hash: hashOf(9), purpose: 'reset', ...BY_SERVER, accountId: id })
       const create = (n: number) =>
@@ -362,7 +362,7 @@ postgres.describe('two nodes', () => {
     expect(await nodes[0].accounts.findAccount('a\0@example.org')).toBeNull()
   })
 
-  /** Live pushes with what belongs to each, in one statement a table. */
+  /** Inserts live pushes with all that belongs to them, in one statement per table. */
   async function insertPushes(
     ownerId: number,
     { count, entries }: { count: number; entries: number },

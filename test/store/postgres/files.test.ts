@@ -1,4 +1,4 @@
-// Files, expiry and purges of nodes over one database: where the files are, who removes them, and that
+// Files, expiry and purges of nodes on one database: where the files are, which node removes them, and that
 // nothing happens twice.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
@@ -56,7 +56,7 @@ const ours = (): BucketOptions => ({
   place: { ...bucket.settings.place, prefix: `test${prefix}/` },
 })
 
-/** A node with a folder of its own and the key of the first. */
+/** Makes a node with its own folder and the key of the first node. */
 function makeNode(name: string): Node {
   const folder = makeNodeFolder()
   const keyOf = ({ dataDir }: { dataDir: string }) => join(dataDir, '..', 'instance.key')
@@ -112,7 +112,8 @@ postgres.describe('files in one bucket', () => {
   test('are removed once each, however many nodes remove them at once', async () => {
     const nodes = [await makeNode('one').open(), await makeNode('two').open()]
     let round = 0
-    // Removing them all may take longer than a busy machine lets a change wait: then others are removed.
+    // Retry with other files: on a busy machine, removing all of them may take longer than the timeout of a
+    // change.
     await untilDone(async () => {
       round += 1
       const ids = Array.from({ length: 45 }, (_, n) => `file${round}n${n}`)
@@ -141,7 +142,7 @@ postgres.describe('files in one bucket', () => {
   test('that a dead node had leased for removal are removed by another node after the lease', async () => {
     const store = await makeNode('one').open()
     await store.files.keepFile('aa1', sealed())
-    // Leased by a node that died.
+    // This node leased them and died.
     await query('UPDATE files_due SET at = $1, push_id = 0, node = NULL', [clock.now() + MINUTE])
     expect(await store.files.removeDue()).toBe(0)
     clock.advance(MINUTE)
@@ -173,7 +174,7 @@ postgres.describe('files in one bucket', () => {
     expect(await first.health.countPushes()).toEqual({ live: 0, expired: 0 })
   }, 300_000)
 
-  test('are in the same folder of the bucket when several nodes start for the first time at once', async () => {
+  test('are in the same folder of the bucket even if several nodes start for the first time at once', async () => {
     const nodes = await Promise.all(['one', 'two', 'three'].map((name) => makeNode(name).open()))
     const [first, , third] = nodes
     if (first === undefined || third === undefined) throw new Error('three nodes')
@@ -211,7 +212,7 @@ postgres.describe('files in one bucket', () => {
     await one.open(left)
   }, 300_000)
 
-  test('go into a bucket that failed at the first start, even after the first node has stopped', async () => {
+  test('are stored in a bucket that failed at the first start, even after the first node has stopped', async () => {
     const [first, second] = await openWithoutBucket()
     await close(first)
     await second.files.keepFile('aa1', sealed())
@@ -219,7 +220,7 @@ postgres.describe('files in one bucket', () => {
   }, 300_000)
 })
 
-/** The bucket works again afterwards. */
+/** Opens two nodes while the bucket fails. The bucket works again afterwards. */
 async function openWithoutBucket(): Promise<[OpenedStore, OpenedStore]> {
   bucket.failWith(() => ({ status: 403, code: 'AccessDenied' }))
   const nodes: [OpenedStore, OpenedStore] = [await makeNode('one').open(), await makeNode('two').open()]
@@ -252,7 +253,7 @@ postgres.describe('files on a disk', () => {
   test('a node that was killed finds its own folder again at once', async () => {
     const one = makeNode('one')
     await close(await one.open('disk'))
-    // As kill -9 leaves it.
+    // The state after kill -9.
     await query('UPDATE nodes SET seen_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint')
     const again = await one.open('disk')
     await pushFile(again, 'aa1')
@@ -281,7 +282,7 @@ postgres.describe('nodes that expire and purge at once', () => {
   test('expire each push once, dated when it was due, and leave nothing of it', async () => {
     const nodes = [patient(await makeNode('one').open()), patient(await makeNode('two').open())] as const
     const share = { addresses: [Buffer.alloc(16, 1)] as [Buffer], bytes: 1, limits: { pushes: 0, bytes: 0 } }
-    // A few at a time: one that had waited for too long would be in doubt.
+    // Create a few at a time: a create that waits for too long would be in doubt.
     const pushes: StoredPush[] = []
     for (let first = 0; first < 300; first += 20)
       pushes.push(

@@ -92,7 +92,7 @@ postgres.describe('migrations of PostgreSQL', () => {
     await database.close()
   })
 
-  test('give up on a table in use, and change nothing', async () => {
+  test('give up if a table is in use, and change nothing', async () => {
     const database = await postgres.newDatabase()
     const options = { connect: database.connect, migrations: next(1), patience: 100 }
     await withSession(database, async (sql) => {

@@ -1,5 +1,5 @@
-// How PostgreSQL plans every statement of the store on tables that have grown: it scans none of the large
-// ones without a reason.
+// How PostgreSQL plans every statement of the store on large tables: it scans none of them completely without
+// a reason.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const LOG_PLANS = ['session_preload_libraries=auto_explain', 'auto_explain.log_m
   'auto_explain.log_format=json',
 )
 const ROWS = 20_000
-/** Entries of one log of the account 103, too many to be removed at once. */
+/** The entries of one log, of account 103: too many to be removed at once. */
 const LONG = 2_500
 const SIZE = 5
 const NAME = Buffer.from('name')
@@ -160,7 +160,7 @@ type Plan = {
 /** Scans of a whole large table, or of a whole index unless only its beginning is wanted. */
 function wholeScans(plan: Plan, isLimited = false): string[] {
   const { 'Node Type': type, 'Relation Name': table, 'Index Name': index, Plans: parts = [] } = plan
-  // This index holds only what is under way.
+  // This index holds only uploads and removals in progress.
   const isSmall = index === 'files_due_node'
   const isFound = isSmall || 'Index Cond' in plan || (isLimited && type.startsWith('Index'))
   const isWhole = /Scan/.test(type) && table !== undefined && LARGE.includes(table) && !isFound

@@ -1,4 +1,4 @@
-// Visits of every kind that race on two nodes over one database, also while the server ends their
+// Visits of every kind that race on two nodes with one database, even while the server ends their
 // connections.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
@@ -88,8 +88,8 @@ postgres.describe('two nodes', () => {
   }
 
   /**
-   * Closes the connections of the nodes, because a connection counts its deadlocks some time later, or when
-   * it ends.
+   * Counts deadlocks. Closes the connections of the nodes first, because each reports its deadlocks with a
+   * delay, or when it ends.
    */
   async function countDeadlocks(): Promise<number> {
     await Promise.all(opened.pools.map((pool) => pool.close()))
@@ -105,8 +105,8 @@ postgres.describe('two nodes', () => {
   const readFacts = () => opened.query<Facts>(FACTS)
 
   /**
-   * An entry for each thing that happened, numbered without a gap, and secrets exactly as long as a push
-   * lives.
+   * Checks that the log has one entry for each visit, linked without a gap, and that a push has secrets
+   * exactly while it lives.
    */
   function expectConsistent({ views, most, isEnded, hasSecrets, entries, log }: Facts): void {
     expect(log).toHaveLength(entries)
@@ -121,7 +121,7 @@ postgres.describe('two nodes', () => {
     expect(after.every(({ kind }) => kind === 'failed_view')).toBe(true)
   }
 
-  test('count each view and write each entry once, whatever races', async () => {
+  test('count each view and write each entry once, in any race', async () => {
     const race = fc.asyncProperty(
       fc.array(
         fc.record({
@@ -166,7 +166,7 @@ postgres.describe('two nodes', () => {
   })
 
   // Addresses and keys are few, so that many transactions want the same rows in another order.
-  test('never deadlock over addresses and idempotency keys', async () => {
+  test('over addresses and idempotency keys never deadlock', async () => {
     const create = (n: number) =>
       storePush({ store: nodeOf(n), clock: opened.clock }, n % 5 === 0 ? { ownerId } : {}, {
         share: n % 5 === 0 ? null : shareOf(n),
@@ -199,7 +199,10 @@ postgres.describe('two nodes', () => {
     let tries = 0
     /** Works that failed in doubt may have happened. */
     let doubts = 0
-    /** Half of the connections end after each tenth try, so that a slow machine gets on as well. */
+    /**
+     * Ends half of the connections after every tenth try. Counts tries, not time, so that a slow machine
+     * makes progress too.
+     */
     const retry = async <T>(work: () => Promise<T>): Promise<T> => {
       for (;;) {
         tries += 1

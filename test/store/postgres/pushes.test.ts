@@ -1,4 +1,4 @@
-// Pushes on two nodes over one database: what races between them.
+// Pushes on two nodes with one database: concurrent requests of both.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { DAY } from '../../../src/domain/time.ts'
@@ -75,7 +75,7 @@ postgres.describe('two nodes', () => {
     expect((await opened.nodes[0].pushes.findPush(lookup))?.expiresAt).toBe(expiresAt - 30 * DAY)
   })
 
-  test('count no view whose content does not open, and count concurrent ones', async () => {
+  test('count no view if the content cannot be decrypted, and count concurrent views', async () => {
     const [damaged, whole] = [await make(), await make()]
     const broken = nodeOf(0).pushes.claimPlain({
       lookup: damaged.lookup,
@@ -121,7 +121,7 @@ postgres.describe('two nodes', () => {
     expect(await opened.query('SELECT 1 FROM address_shares')).toHaveLength(0)
   }, 300_000)
 
-  test('let one create use an idempotency key, and another once the key has lapsed', async () => {
+  test('let one create use an idempotency key, and another after the key has expired', async () => {
     const key = () => ({
       lookup: Buffer.alloc(32, 9),
       lapsesAt: opened.clock.now() + DAY,

@@ -1,4 +1,4 @@
-// What nodes share in PostgreSQL: limits and nonces, used by nodes with connections of their own.
+// State that nodes share in PostgreSQL: limits and nonces, used by nodes with separate connections.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'

@@ -1,5 +1,4 @@
-// What the files in a bucket go through: large uploads, a store that fails in every way, and what is left
-// behind.
+// Files in a bucket: large uploads, a store that fails in every way, and what is left behind.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { sealedSize } from '../../../src/crypto/sealed-stream.ts'
@@ -9,7 +8,7 @@ import { type Fault, openTestBucket, type Seen, type TestBucket } from '../../su
 import { startStopwatch } from '../../support/effort.ts'
 
 const MIB = 1024 * 1024
-/** Three parts. */
+/** Enough for three parts. */
 const LARGE = 12 * MIB
 const PATIENCE = { whole: 60_000, once: 30_000, pause: 10 }
 /** Short timeouts for stores that stall. */
@@ -57,7 +56,7 @@ async function* arriving(bytes: Buffer, chunk = 300_000, breaksAfter = Number.PO
   }
 }
 
-/** The fault, for the first so many requests that fit. */
+/** Returns the fault for the first `times` requests that match. */
 function failing(fits: (seen: Seen) => boolean, fault: Fault, times = Number.POSITIVE_INFINITY): void {
   let left = times
   bucket.failWith((seen) => {
@@ -92,13 +91,13 @@ describe('a large file', () => {
     expect(Buffer.concat(read).equals(content.subarray(8))).toBe(true)
     const middle = await file?.read({ start: 7 * MIB, length: 100 })
     expect(Buffer.from(middle ?? []).equals(content.subarray(7 * MIB, 7 * MIB + 100))).toBe(true)
-    // Windows hold several segments, so that a download takes few requests.
+    // Each request reads several segments, so a download takes few requests.
     const gets = bucket.seen.filter((seen) => seen.method === 'GET' && isFile(seen))
     expect(gets.length).toBeLessThan(20)
     await file?.close()
   })
 
-  test('whose upload breaks off leaves neither parts nor an object', async () => {
+  test('whose upload is aborted leaves neither parts nor an object', async () => {
     const { files } = open()
     await expect(files.put('aa1', arriving(content, 300_000, 6 * MIB))).rejects.toThrow('cut off')
     expect(bucket.countUploads()).toBe(0)
@@ -135,7 +134,7 @@ describe('a store that fails for a moment', () => {
     await files.put('aa1', arriving(Buffer.from('sealed')))
     failing(isFile, fault, 1)
     expect(await (await files.open('aa1'))?.read({ start: 0, length: 6 })).toEqual(Buffer.from('sealed'))
-    // On a connection that was used before, Bun itself tries again after a reset.
+    // On a reused connection, Bun itself retries after a reset.
     if (fault !== 'reset' && fault !== 'swallow') expect(report.countRequests().retried).toBe(2)
     expect(report.countRequests().failed).toBe(0)
     expect(warnings).toEqual([])
@@ -199,7 +198,7 @@ describe('a store that keeps failing', () => {
     expect(await files.put('aa2', arriving(Buffer.from('sealed'))).catch(codeOf)).toBe('files_unreachable')
     expect(bucket.seen).toHaveLength(1)
     expect(warnings.join()).toContain(words)
-    // What is not found may be all of the bucket: that is no damage.
+    // Not found may mean that the whole bucket is missing, so it is not reported as damage.
     expect(await files.has({ id: 'aa1', size: 1 }).catch(codeOf)).toBe('files_unreachable')
   })
 

@@ -1,4 +1,4 @@
-// A bucket of a real S3 server, measured by what every store of sealed files promises; SQLite keeps the rows.
+// A bucket of a real S3 server, with the tests for every store of sealed files. SQLite stores the rows.
 
 import { afterAll, beforeAll, describe } from 'bun:test'
 import { openBucket } from '../../../src/store/s3/bucket.ts'
@@ -15,7 +15,7 @@ afterAll(() => bucket.close())
 
 let opened = 0
 
-/** Each in a folder of its own. */
+/** Opens each store in a separate folder. */
 const openFiles: OpenFiles = () => {
   opened += 1
   const { files } = openBucket({

@@ -1,4 +1,4 @@
-// What an answer of the store of a bucket means, from its status and the code in its body.
+// The meaning of a store's answer, by its status and the code in its body.
 
 import { expect, test } from 'bun:test'
 import { explainBreak, explainRefusal } from '../../../src/store/s3/failures.ts'

@@ -1,5 +1,5 @@
-// A store that means harm: whatever it answers, memory and time have a bound, nothing goes elsewhere, and no
-// secret is shown.
+// A hostile store: whatever it answers, memory and time are limited, nothing is sent elsewhere, and no secret
+// is shown.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'

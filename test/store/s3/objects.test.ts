@@ -1,4 +1,4 @@
-// What is read from the answers of a store, whatever it answers.
+// What is read from the answers of a store, whatever they contain.
 
 import { expect, test } from 'bun:test'
 import type { Send } from '../../../src/store/s3/client.ts'
@@ -16,7 +16,7 @@ function answering(answers: string[], more: Record<string, string> = {}) {
   return { asked, ...createObjects(send) }
 }
 
-test('a bucket that keeps versions says so with each object that it takes', async () => {
+test('a bucket that keeps versions reports that with each stored object', async () => {
   const versionId = (id: string) => answering([''], { 'x-amz-version-id': id })
   expect(await answering(['']).put('k', Buffer.from('x'))).toEqual({ isVersioned: false })
   expect(await versionId('3HL4kqtJ').put('k', Buffer.from('x'))).toEqual({ isVersioned: true })

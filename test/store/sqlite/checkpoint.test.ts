@@ -1,5 +1,4 @@
-// When the write-ahead log is emptied: after a request, whether it comes before or after the start, and never
-// after the stop.
+// When the WAL is truncated: after a request, before or after the start, but never after the stop.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, jest, test } from 'bun:test'
@@ -76,7 +75,7 @@ test('a long WAL is checkpointed at once, and still truncated when destroyed dat
   checkpointer.shorten()
   await awaitOthers(() => state.done > 0)
   expect([state.done, logBytes()]).toEqual([1, before.bytes])
-  // The log begins anew, and no page of the server's cache is read again.
+  // The WAL restarts, and the server need not read its cached pages again.
   database.run("INSERT INTO entries VALUES ('later')")
   expect([logBytes(), version()]).toEqual([before.bytes, before.version])
   await awaitOthers(() => state.done > 1)
@@ -88,7 +87,7 @@ test('data that a command destroyed just before a checkpoint is truncated as wel
   const { database, state, report, logBytes } = openDatabase()
   const checkpointer = createCheckpointer(database, { onFatal: fail })
   checkpointer.start(report)
-  // It is killed before it empties the log.
+  // The command is killed before it truncates the WAL.
   const command = new Database(database.filename)
   try {
     command.run("INSERT INTO entries VALUES ('by a command')")
@@ -142,7 +141,7 @@ test('a long-running reader delays the truncation of the WAL, but no writer', as
   }
 })
 
-test('the thread starts with the first request, because a start would wait for it', async () => {
+test('the thread starts with the first request, because it would delay the start of the server', async () => {
   const { database, report } = openDatabase()
   const { Worker } = globalThis
   let threads = 0

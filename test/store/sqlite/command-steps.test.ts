@@ -1,4 +1,4 @@
-// How a command changes a database: a step at a time, or many steps in one transaction.
+// How a command changes a database: one step at a time, or many steps in one transaction.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
@@ -42,7 +42,7 @@ function* noteHalf(): Step<void> {
   throw new Error('broken off')
 }
 
-/** Leaves room for short notes. */
+/** Fills the disk, except for the room of short notes. */
 function fillDisk(): void {
   const pages = database.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
   database.run(`PRAGMA max_page_count = ${pages + 2}`)
@@ -50,7 +50,7 @@ function fillDisk(): void {
 
 const LONG = 'x'.repeat(100_000)
 
-test('many steps are one transaction, with other work between them', async () => {
+test('many steps run in one transaction, with other code between them', async () => {
   const other = new Database(join(folder, 'test.db'), { readonly: true })
   const seen = () => other.query<{ n: number }, []>('SELECT count(*) AS n FROM notes').get()?.n
   await alone(async (run) => {

@@ -39,7 +39,10 @@ async function openEngine(options: StoreOptions = {}): Promise<OpenedEngine> {
   }
 }
 
-/** Copies the folder at each step: kill -9 leaves the same, because the system keeps what was written. */
+/**
+ * Opens an engine that copies its folder at each step. A kill -9 would leave the same, because the system
+ * keeps written data.
+ */
 async function openCrashing(): Promise<CrashingEngine> {
   const crashes: Crash[] = []
   const folder = mkdtempSync(join(tmpdir(), 'oncebox-crashes-'))

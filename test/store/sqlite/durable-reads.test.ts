@@ -1,5 +1,5 @@
-// Every read of the store, asked while a sync is under way: what says that something has ended waits for it,
-// and nothing else does.
+// Every read of the store while a sync is running: an answer that something has ended waits for the sync, and
+// no other answer does.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
@@ -15,8 +15,8 @@ import { examplePush, exampleRequest, storePush, VISIT, view } from '../../suppo
 type Operations = ReturnType<typeof createOperations>
 type Ask = (store: Operations) => Promise<unknown>
 /**
- * `ended`: asks for something that has ended or is gone. `live`: asks for something that is live; null where
- * no result says so.
+ * `ended`: reads something that has ended or is gone. `live`: reads something live; null if no result reports
+ * that.
  */
 type Read = { ended: Ask; live: Ask | null }
 /** A new operation does not compile before it is in the table below. */
@@ -71,7 +71,7 @@ const TABLE: Table = {
     readAll: always((s) => Array.fromAsync(s.audit.readAll({ id: ID }))),
   },
   expiry: {
-    // A time at which the sweeper wakes up; a missing one says that nothing is live.
+    // The time at which the sweeper wakes up. A missing one reports that nothing is live.
     findNextLapse: {
       ended: (s) => after('UPDATE pushes SET expired_on = 1', s.expiry.findNextLapse),
       live: (s) => s.expiry.findNextLapse(),
@@ -263,14 +263,14 @@ for (const [part, reads] of Object.entries(TABLE))
   for (const [name, read] of Object.entries<Table[keyof Table][never] | Read | string>(reads))
     if (typeof read === 'object') {
       const { ended, live } = read as Read
-      test(`${part}.${name} says that something has ended once that is durable`, async () => {
+      test(`${part}.${name} reports an end once that is durable`, async () => {
         const asked = ended(store)
         expect(await resolvesEarly(asked)).toBe(false)
         disk.resolve()
         await asked
       })
       if (live !== null)
-        test(`${part}.${name} does not wait for the disk for what is live`, async () => {
+        test(`${part}.${name} does not wait for the disk to report what is live`, async () => {
           expect(await resolvesEarly(live(store))).toBe(true)
         })
     }

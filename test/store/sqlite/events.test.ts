@@ -1,4 +1,5 @@
-// Events are read before they are durable, and told only afterwards: a power cut would undo them.
+// Events are read before they are durable, but delivered only afterwards, because a power cut could undo
+// them.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'

@@ -35,10 +35,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/**
- * Works that are given together are one batch, also where the machine takes longer for the first than a batch
- * may take.
- */
+/** Runs steps in one batch, even if the machine takes longer for the first step than a batch may take. */
 async function inOneBatch(steps: (() => void)[]) {
   const clock = spyOn(performance, 'now').mockReturnValue(performance.now())
   return Promise.allSettled(steps.map((work) => commits.transact(work))).finally(() => clock.mockRestore())
@@ -114,7 +111,7 @@ test('waiting for another process that writes does not block the event loop', as
   const writing = commits.transact(write('patient'))
   let ticks = 0
   const ticking = setInterval(() => (ticks += 1), 5)
-  // A wait that froze it would end with a refusal before there is a tick.
+  // If the wait blocked the event loop, the write would be refused before the first tick.
   const first = await Promise.race([
     waitUntil(() => ticks > 5).then(() => 'ticks'),
     writing.catch(() => 'refused'),

@@ -1,4 +1,5 @@
-// A folder remembers where it was served: every way of copying one is tried, and everything that is no copy.
+// A folder records where it was served. Tries every way of copying one, and everything that must not count as
+// a copy.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
@@ -40,7 +41,7 @@ afterEach(() => rmSync(room, { recursive: true, force: true }))
 
 type Options = Parameters<typeof openTestStore>[0]
 
-/** One start and one clean end. Returns the warnings of the start. */
+/** Starts and ends cleanly. Returns the warnings of the start. */
 async function serve(options: Options = {}): Promise<string> {
   const warnings: string[] = []
   const { store } = await openTestStore({
@@ -54,7 +55,7 @@ async function serve(options: Options = {}): Promise<string> {
 
 const at = (name: string) => join(room, name)
 const copy = (from: string, to: string) => cpSync(from, to, { recursive: true, preserveTimestamps: true })
-/** Over the files that are there, which keep their inodes. */
+/** Overwrites the existing files, so that they keep their inodes. */
 function pourInto(from: string, to: string, names = readdirSync(from)): void {
   for (const name of names)
     if (statSync(join(from, name)).isFile()) writeFileSync(join(to, name), readFileSync(join(from, name)))
@@ -114,7 +115,7 @@ test('a database without its mark is refused, as is a mark without its database'
   await expect(serve()).rejects.toThrow('is missing, though this folder was in use')
 })
 
-/** Whether the file system of the temporary folder tells when a file was made. */
+/** Whether the file system of the temporary folder reports birth times. */
 const HAS_BIRTHS = tellsBirths(mkdtempSync(join(tmpdir(), 'oncebox-births-')))
 
 function tellsBirths(folder: string): boolean {
@@ -123,7 +124,7 @@ function tellsBirths(folder: string): boolean {
   return birthtimeMs > 0
 }
 
-/** In the place of the original, as tools do that restore files. */
+/** Replaces the original by a copy, as restore tools do. */
 function putBack(from: string, to: string): void {
   rmSync(to, { recursive: true })
   copy(from, to)
@@ -211,8 +212,8 @@ test('a symlink to the folder counts as the folder', async () => {
 })
 
 /**
- * Starts in a process of its own, which is killed at this step: before or after the start unless it is one of
- * the change.
+ * Starts in a separate process, which is killed at this step: one of changing the mark, or before or after
+ * the start.
  */
 async function killAt(step: string): Promise<void> {
   expect(await Bun.spawn([process.execPath, program, data, step]).exited).toBe(137)

@@ -47,7 +47,7 @@ test('a migration that fails leaves the database as it was', () => {
   expect(() => migrate(database)).toThrow('newer')
 })
 
-test('a new first key seals; the old one still opens, and may be removed when no push names it', async () => {
+test('a new first key seals; the old one still opens, and may be removed once no push names it', async () => {
   const path = join(opened.dataDir, 'instance.key')
   const old = await storePush(opened, { expireAfterViews: 1 })
   const before = readFileSync(path, 'utf8')
@@ -99,7 +99,7 @@ test('the clock mark is written again if its batch was rolled back', async () =>
   database.close()
 })
 
-test('a doubt is logged once, and at its end whether the clock is right or behind', async () => {
+test('a doubt is logged once; its end is logged with whether the clock is right or behind', async () => {
   await opened.close()
   jest.useFakeTimers()
   const warned: string[] = []
@@ -168,7 +168,7 @@ test('a start waits for a command that has the folder open, and a stopped server
 test('account commands refuse a damaged database as a server does', async () => {
   const opened = await openTestStore()
   const { dataDir } = opened
-  // So that the last page of the file holds rows, and not the schema.
+  // Let the last page of the file hold rows, and not the schema.
   for (let n = 0; n < 200; n += 1) await storePush(opened)
   await opened.store.close()
   const path = join(dataDir, 'oncebox.db')

@@ -1,4 +1,4 @@
-// The copy of a database that opens nothing: what it takes along, and that it is no larger than it may be.
+// The copy of a database that gives access to nothing: what it contains, and the limit on its size.
 
 import { Database, SQLiteError } from 'bun:sqlite'
 import { afterEach, beforeAll, beforeEach, expect, spyOn, test } from 'bun:test'
@@ -153,7 +153,7 @@ test('an entry that reuses the number of a push purged during the copy is in its
   let pauses = 0
   const sleepSync = spyOn(Bun, 'sleepSync').mockImplementation(() => {
     pauses += 1
-    // The first slice is copied.
+    // By now the first slice has been copied.
     if (pauses !== 2) return
     for (const table of ['audit_entries', 'push_state']) server.run(`DELETE FROM ${table} WHERE push_id = 1`)
     addEntry(PUSHES)

@@ -1,4 +1,4 @@
-// What is kept of a database from before a migration: enough to go back to the former version, nothing that
+// The copy of a database from before a migration: enough to return to the former version, but no secret that
 // opens a push.
 
 import { Database } from 'bun:sqlite'

@@ -1,4 +1,4 @@
-// How SQLite runs every statement of the store: through an index, unless a reason is given here.
+// How SQLite runs every statement of the store: through an index, unless a reason is listed here.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
@@ -35,7 +35,7 @@ const CHEAP = new RegExp(
     // A key is added only by `oncebox key rotate`.
     '^SCAN instance_keys$',
     '^SCAN (log|fresh|newest|unseen|step)$',
-    // Only the rows that match are in these indexes.
+    // These indexes hold only the matching rows.
     '^SCAN \\w+ USING INDEX (pushes_live|\\w+_free|accounts_admins)$',
     '^SCAN outbox USING COVERING INDEX outbox_due$',
   ].join('|'),

@@ -1,4 +1,4 @@
-// Which operations wait for a sync: those whose commit, or whose read, no returned sync has covered.
+// Which operations wait for a sync: those whose commit or read is not covered by a finished sync yet.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
@@ -54,14 +54,14 @@ function work(name: string, { writes = true } = {}): Promise<unknown> {
 }
 
 const countNotes = () => database.query<{ n: number }, []>('SELECT count(*) AS n FROM notes').get()?.n
-/** Lets every timer and message that is due come to its end. */
+/** Lets all due timers and messages run. */
 const turns = () => Bun.sleep(30)
 
 async function begun(count: number): Promise<void> {
   await waitUntil(() => syncs.length === count)
 }
 
-test('a step settles when a sync that began after its commit returns, not when it begins', async () => {
+test('a step settles when a sync that began after its commit returns, not when the sync begins', async () => {
   void work('first')
   await begun(1)
   await turns()
@@ -73,11 +73,11 @@ test('a step settles when a sync that began after its commit returns, not when i
 test('a step committed during a sync waits for the next one', async () => {
   void work('first')
   await begun(1)
-  // So many works do not wait for the end of the sync before they run.
+  // Above this number, steps run before the sync has ended.
   const later = Array.from({ length: 40 }, (_, n) => work(`later ${n}`))
   await waitUntil(() => countNotes() === 41)
   syncs[0]?.resolve()
-  // On a busy machine they are several batches, each with a sync.
+  // A busy machine runs several batches, each with a sync.
   await waitUntil(() => syncs.length > 1)
   await turns()
   expect(settled).toEqual(['first'])
@@ -108,7 +108,7 @@ test('a read-only step waits for the commits that it may have read', async () =>
   expect(settled).toEqual([])
   syncs[0]?.resolve()
   await Promise.all(readers)
-  // It needed no sync of its own.
+  // The reads needed no sync of their own.
   expect(syncs).toHaveLength(1)
   await work('alone', { writes: false })
   expect(syncs).toHaveLength(1)
@@ -134,7 +134,7 @@ test('after a failed sync nothing is acknowledged, and the process ends', async 
   await waitUntil(() => settled.length === 2)
   expect(fatal).toEqual([new Error('EIO')])
   await work('third')
-  // Nor is what it left told to a reader.
+  // Reads of the unsynced commits are not acknowledged either.
   await expect(commits.durable()).rejects.toThrow('EIO')
   expect(settled).toEqual(['first failed', 'second failed', 'third failed'])
   expect(syncs).toHaveLength(1)
@@ -226,7 +226,7 @@ test('the threads of a real disk sync the WAL, and report it within a long turn 
   await log.close()
 })
 
-test('of several calls that one sync answers, the last one resolves first', async () => {
+test('if one sync answers several calls, the last call resolves first', async () => {
   database.run("INSERT INTO notes (text) VALUES ('real')")
   let numbers = new Int32Array(new SharedArrayBuffer(0))
   const { Worker: Real } = globalThis
@@ -270,7 +270,7 @@ test('a WAL is long from its limit on, but not after it restarted in the same fi
   await Promise.all([log.close(), emptier.close()])
 })
 
-test('two groups covered by one sync settle in order, and count as one sync', async () => {
+test('two groups that one sync covers settle in order, and count as one sync', async () => {
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const asked = [first, second]
   const told: string[] = []
@@ -280,7 +280,7 @@ test('two groups covered by one sync settle in order, and count as one sync', as
     onReturned: () => void told.push('returned'),
   })
   for (const name of ['first', 'second']) quick.settle(() => void told.push(name), true)
-  // As the thread for the disk tells of them.
+  // Resolve in the order of the disk thread.
   second.resolve()
   first.resolve()
   await turns()

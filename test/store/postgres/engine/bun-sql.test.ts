@@ -1,5 +1,5 @@
-// Faults that earlier versions of Bun's client for PostgreSQL had. Each would give one caller the rows of
-// another, or leave connections that never work again: they must not come back with another version of Bun.
+// Bugs of earlier versions of Bun's client for PostgreSQL. Each would give one caller the rows of another, or
+// leave connections that never work again. These tests notice if a later version brings one back.
 
 import { afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { SQL } from 'bun'
@@ -87,7 +87,7 @@ postgres.describe('the client of Bun', () => {
     expect(rows).toEqual([{ v: 'A' }, { v: 'B' }, { v: 'C' }, { w: 'D' }, undefined, undefined, { v: 'E' }])
   })
 
-  test('never takes one prepared statement for another that begins alike (oven-sh/bun#30494)', async () => {
+  test('never confuses two prepared statements that begin alike (oven-sh/bun#30494)', async () => {
     const select = (n: number) => {
       const numbers = Array.from({ length: n }, (_, i) => 100 * n + i)
       const list = numbers.map((_, i) => `$${i + 1}::int`).join(', ')
@@ -146,7 +146,7 @@ postgres.describe('the client of Bun', () => {
     expect((await other())[0]?.n).toBe(2)
   }, 300_000)
 
-  test('lets a statement run for as long as it takes (oven-sh/bun#30646)', async () => {
+  test('lets a statement run without a timeout (oven-sh/bun#30646)', async () => {
     const [row] = await sql`SELECT pg_sleep(2.5)::text AS slept`
     expect(row).toEqual({ slept: '' })
   }, 300_000)
@@ -174,7 +174,7 @@ postgres.describe('the client of Bun', () => {
     await waitUntil(async () => !(await isOpen()))
   }, 300_000)
 
-  test('passes arrays with anything in them', async () => {
+  test('passes arrays with any values', async () => {
     const texts = ['a"b\\c,{}', 'NULL', '', null]
     const bytes = [Buffer.from([0, 1, 255]), Buffer.alloc(0), null, Buffer.alloc(70_000, 7)]
     const rows = await sql.unsafe('SELECT * FROM unnest($1::text[], $2::bytea[]) AS given(text, bytes)', [
@@ -186,7 +186,7 @@ postgres.describe('the client of Bun', () => {
   })
 })
 
-/** Waits for their ends, as version 14 does by itself. */
+/** Waits until the backends have ended, as version 14 does by itself. */
 const END_AT_ONCE = `DO $$ BEGIN
   PERFORM pg_terminate_backend(pid) FROM unnest(ARRAY[$1]) AS pid;
   FOR n IN 1..6000 LOOP

@@ -37,7 +37,7 @@ postgres.describe('a network', () => {
       await Bun.sleep(50)
   }
 
-  /** `expect(…).rejects` would hold up the tests beside this one. */
+  /** Returns the failure. `expect(…).rejects` would block concurrent tests. */
   const failureOf = (work: Promise<unknown>) => work.catch((cause: unknown) => cause)
 
   test.concurrent.each(FAILING)(
@@ -56,7 +56,7 @@ postgres.describe('a network', () => {
               acknowledged += 1
             },
             (cause) => {
-              // A number that is there already would be one that was written twice.
+              // Any other error, such as a duplicate number, would mean that a row was written twice.
               if (!isDomainError(cause, 'overloaded')) throw cause
               refused += 1
             },

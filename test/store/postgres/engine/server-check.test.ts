@@ -1,4 +1,4 @@
-// Which PostgreSQL server is refused, with what helps, and what each connection to one is given.
+// Which PostgreSQL servers are refused, with the remedy, and the settings of each connection.
 
 import { expect, test } from 'bun:test'
 import { findServerProblems, requireServer } from '../../../../src/store/postgres/engine/session.ts'
@@ -72,8 +72,8 @@ describe('a PostgreSQL server', () => {
   })
 
   test('runs no function that another user created in the database', async () => {
-    // Before version 15, every user may. An operator that fits better than the server's own is preferred to
-    // it.
+    // Before version 15, every user may create functions in `public`. PostgreSQL prefers an operator whose
+    // types fit better to its own.
     await cluster().run('CREATE ROLE neighbour; GRANT CREATE ON SCHEMA public TO neighbour')
     await cluster().run(`SET ROLE neighbour; SET search_path = public;
       CREATE FUNCTION steal(a anyelement) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'stolen as %', current_user; END $$;

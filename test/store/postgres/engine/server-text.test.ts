@@ -1,5 +1,4 @@
-// What the database server says, and what others have written to its rows, on its way to the log and to
-// terminals.
+// Text of the database server, and of rows that others have written, before it gets to the log or a terminal.
 
 import { expect, test } from 'bun:test'
 import { StatementError, serverText } from '../../../../src/store/postgres/engine/failures.ts'

@@ -1,4 +1,4 @@
-// Transactions over PostgreSQL: what was acknowledged happened once, and a commit whose answer was lost is
+// Transactions over PostgreSQL: an acknowledged one has happened once, and a commit whose answer was lost is
 // in doubt, however the connection fails.
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
@@ -51,7 +51,7 @@ postgres.describe('a transaction', () => {
       },
     )
 
-    test('before its BEGIN runs again, even if it waits for no rows', async () => {
+    test('before its BEGIN was answered runs again, even if it waits for no rows', async () => {
       const lost = it.proxy.cutBefore('BEGIN')
       await it.database.transact(async ({ send }) => send('INSERT INTO notes VALUES ($1)', [2]))
       await lost
@@ -82,7 +82,7 @@ postgres.describe('a transaction', () => {
     )
 
     test('because its database accepts no connections for a moment runs again, unless its COMMIT was sent', async () => {
-      // That closes the database, ends its connections, and opens it again.
+      // Copying closes the database, ends its connections, and opens it again.
       const copied = postgres.copyDatabase(it.whole, 'notes_copied')
       const added = Promise.allSettled([2, 3, 4, 5].map((n) => it.database.transact(addNote(n))))
       await copied
@@ -130,7 +130,7 @@ postgres.describe('a transaction', () => {
       expect(await it.countNotes()).toBe(1)
     })
 
-    test('over its data keeps the data out of the error', async () => {
+    test('over its data does not quote the data in the error', async () => {
       const cast = it.database.read(({ query }) => query('SELECT $1::text::int', ['my "secret" password']))
       const failure = await cast.catch((cause: unknown) => cause)
       expect(failure).toMatchObject({ errno: '22P02' })

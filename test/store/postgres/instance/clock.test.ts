@@ -1,4 +1,4 @@
-// The clock of a node over PostgreSQL: what it makes of the readings of the server's clock that reach it.
+// The clock of a node on PostgreSQL: how it uses the readings of the server's clock.
 
 import { describe, expect, test } from 'bun:test'
 import { MINUTE, SECOND, wholeMilliseconds } from '../../../../src/domain/time.ts'

@@ -1,4 +1,4 @@
-// How a new instance key comes to the nodes that serve one database: while all of them are stopped.
+// How the nodes of one database get a new instance key: while all of them are stopped.
 
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ postgres.describe('a new instance key', () => {
     await sealing.close()
   })
 
-  test('that does not seal may be added to one node and removed again', async () => {
+  test('that does not seal yet may be added to one node and removed again', async () => {
     const [first, second] = [makeNode(), makeNode()]
     const serving = await first.open()
     putSecond(second.keyFile)

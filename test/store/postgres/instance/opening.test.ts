@@ -1,5 +1,4 @@
-// How a node enters a database: with its key, its folder and its clock, beside other nodes and other
-// versions.
+// How a node joins a database: with its key, its folder and its clock, beside other nodes and other versions.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -65,7 +64,7 @@ postgres.describe('nodes', () => {
     expect(await query('SELECT 1 FROM nodes WHERE seen_at > 0')).toEqual([])
   })
 
-  test('start at once on an empty database, and one of them makes the tables', async () => {
+  test('that start at once on an empty database all succeed, and one of them creates the tables', async () => {
     const starting = [makeNode(), makeNode(), makeNode()]
     const stores = await Promise.all(starting.map((node) => node.open()))
     expect(await stores[0]?.database?.listNodes()).toHaveLength(3)
@@ -88,7 +87,7 @@ postgres.describe('nodes', () => {
   test('that were killed and start again have one row, and their uploads are given up', async () => {
     const node = makeNode()
     await (await node.open()).close()
-    // As kill -9 leaves it.
+    // The state after kill -9.
     await query(
       `UPDATE nodes SET seen_at = 8e12; INSERT INTO files_due (id, node) SELECT 'unfinished', id FROM nodes`,
     )
@@ -122,7 +121,7 @@ postgres.describe('a data folder', () => {
     await expect(node.open({ connect: stranger.connect })).rejects.toThrow('served another database')
   })
 
-  test('that holds a database of its own, or other files, is refused', async () => {
+  test('that holds its own database, or other files, is refused', async () => {
     const node = makeNode()
     await Bun.write(join(node.dataDir, 'oncebox.db'), 'rows')
     await expect(node.open()).rejects.toThrow('holds a database of its own')
@@ -133,7 +132,7 @@ postgres.describe('a data folder', () => {
 })
 
 postgres.describe('the clock', () => {
-  test('is that of the database, whatever the clocks of the nodes say', async () => {
+  test('follows the database, whatever the clocks of the nodes say', async () => {
     const store = await makeNode().open({ systemNow: null })
     const [row] = await query<{ time: number }>(
       'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS time',
@@ -143,7 +142,7 @@ postgres.describe('the clock', () => {
     await store.close()
   })
 
-  test('never runs behind the time that another node recorded', async () => {
+  test('never runs behind the time that another node has recorded', async () => {
     const first = await makeNode().open()
     nodes.clock.advance(90_000)
     const second = await makeNode().open()
@@ -155,7 +154,7 @@ postgres.describe('the clock', () => {
     await first.close()
   })
 
-  test('is refused when it is more than a day behind the last use, unless it is accepted', async () => {
+  test('is refused if it is more than a day behind the last use, unless it is accepted', async () => {
     const node = makeNode()
     await (await node.open()).close()
     nodes.clock.set(nodes.clock.now() - 2 * DAY)

@@ -1,5 +1,4 @@
-// Restored or moved databases and copied data folders: which node stops serving, and what makes it serve
-// again.
+// Restored or moved databases and copied data folders: which node stops serving, and how it can serve again.
 
 import { expect, test } from 'bun:test'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
@@ -35,7 +34,7 @@ async function nextMark(): Promise<void> {
   const before = await marks()
   await waitUntil(async () => (await marks()) !== before)
 }
-/** Lets heartbeats wait for the restored row, after those under way have ended. */
+/** Restores the row. Lets heartbeats wait for it, after the running ones have ended. */
 const setBack = () =>
   query(`SELECT FROM instance FOR UPDATE; DELETE FROM nodes; INSERT INTO nodes SELECT * FROM public.kept;
     SELECT pg_sleep(0.3)`)
@@ -51,7 +50,7 @@ postgres.describe('a database that was restored to an earlier state', () => {
     expect(refusalOf(one)).toContain(SET_BACK)
     expect(refusalOf(one)).toContain('oncebox expire-all')
     await expect(one.health.countPushes()).rejects.toMatchObject({ code: 'overloaded' })
-    // The other node has written nothing since the dump.
+    // The other node was not affected: it has written nothing since the dump.
     expect(await two.health.countPushes()).toEqual({ live: 0, expired: 0 })
     expect(refusalOf(two)).toBeNull()
     for (const store of [one, two]) await store.close()
@@ -118,7 +117,7 @@ postgres.describe('a database that was restored to an earlier state', () => {
     expect(await query('SELECT 1 FROM address_shares')).toEqual([])
     expect(await again.accounts.listAccounts()).toHaveLength(1)
     expect(await again.passkeys.listPasskeys(account.id)).toMatchObject([{ signsIn: false }])
-    // No number from before names an event since.
+    // No new event gets a number from before the restore.
     const told = () => again.events.listEvents({ accountId: account.id, after: 0 })
     expect(await told()).toEqual({ events: [], first: 0, last: nodes.clock.now() })
     await again.events.tellAdmins({ type: 'backup.failed', data: {} })
@@ -133,7 +132,7 @@ postgres.describe('a heartbeat whose outcome is unknown', () => {
     const node = makeNode()
     await (await node.open()).close()
     const note = JSON.parse(readFileSync(node.note, 'utf8'))
-    // Killed after the note, and after the commit.
+    // The process was killed after the note was written, or after the commit.
     for (const [last, next] of [
       [note.next, 'f'.repeat(32)],
       ['e'.repeat(32), note.next],
@@ -167,7 +166,7 @@ postgres.describe('a data folder that was copied', () => {
 })
 
 postgres.describe('a restored copy of a database', () => {
-  test('is refused until expire-all, and afterwards does not touch the nodes and files of its original', async () => {
+  test('is refused until expire-all, and afterwards does not affect the nodes and files of its original', async () => {
     const [node, trial] = [makeNode(), makeNode()]
     const before = await node.open()
     const keepFile = (store: OpenedStore, id: string) =>
@@ -190,7 +189,7 @@ postgres.describe('a restored copy of a database', () => {
     await served.files.removeDue()
     expect(await query('SELECT 1 FROM nodes WHERE seen_at > 0')).toHaveLength(1)
     await served.close()
-    // With the folder of the trial, a node of the original is refused, and no other one.
+    // The original refuses the folder of the trial, and no other node is affected.
     await expect(trial.open()).rejects.toThrow(SET_BACK)
     await untilDone(() => original.health.countPushes())
     expect(refusalOf(original)).toBeNull()
@@ -207,7 +206,7 @@ postgres.describe('a restored copy of a database', () => {
     expect(await moved.health.countPushes()).toEqual({ live: 0, expired: 0 })
     await moved.close()
     await (await node.open({ connect })).close()
-    // The place is right again, and the database lacks what was written elsewhere since.
+    // The database is the right one again, but it lacks what the other one has stored since.
     await expect(node.open()).rejects.toThrow(SET_BACK)
   })
 })

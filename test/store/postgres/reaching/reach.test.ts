@@ -1,4 +1,4 @@
-// Reaching PostgreSQL at the start: what is worth waiting for, and sentences for what is not.
+// Reaching PostgreSQL at the start: which failures are worth waiting for, and messages for the others.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
@@ -29,7 +29,7 @@ function reach(url: string, { patience = 0, onWait = () => undefined, abandoned 
 }
 
 describe('without a server', () => {
-  test('the message says that nothing answers, and where', async () => {
+  test('the message says that nothing answers, and at which address', async () => {
     const port = freePort()
     const url = `postgres://a:s3cret@127.0.0.1:${port}/d?sslmode=disable`
     await expect(reach(url)).rejects.toThrow(`postgres://127.0.0.1:${port}/d: nothing answers there`)

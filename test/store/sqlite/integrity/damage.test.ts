@@ -1,5 +1,5 @@
-// A database that was cut off or had bytes flipped: it is noticed and told, and what a push holds is never
-// altered.
+// A truncated database, or one with flipped bits: the damage is noticed and reported, and no push ever
+// returns altered content.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
@@ -12,8 +12,8 @@ import { createTestClock, startInstance } from '../../../support/instance.ts'
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
 const PUSHES = 80
 /**
- * Each run tries others. DAMAGE_RUNS lengthens a run: 40 suffice to meet refusals, failures and bytes that
- * nobody reads.
+ * Each run tries other damage. DAMAGE_RUNS makes a run longer: 40 are enough to meet refusals, failures and
+ * bytes that are never read.
  */
 const RUNS = Number(process.env.DAMAGE_RUNS ?? 40)
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
     truth.set(url_token, payloadOf(n))
   }
   await instance.restart()
-  // Leaves the folder as an orderly end does, without removing it.
+  // Copy the folder after an orderly end, which also removes it.
   cpSync(whole, copy, { recursive: true })
   await instance.close().catch(() => undefined)
   cpSync(copy, whole, { recursive: true })
@@ -47,7 +47,7 @@ afterAll(() => {
   for (const folder of [whole, copy]) rmSync(folder, { recursive: true, force: true })
 })
 
-/** It is a copy of the whole folder. */
+/** Needed because the folder is a copy. */
 const AS_MOVED = { flags: { 'accept-move': 'true' } }
 
 type Outcome = { refused: string | null; right: number; failed: number; lost: number }

@@ -1,4 +1,4 @@
-// Counting pushes in steps, among more than one step holds, many of which end at the same moment.
+// Counts pushes in steps, with more pushes than a step holds, many of which end at the same moment.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
@@ -7,7 +7,7 @@ import { openTestStore, storePush } from '../../../support/store.ts'
 
 const COPIES = 25_000
 
-/** Copies the only push of the database, which is faster than to make each. */
+/** Copies the only push of the database, which is faster than creating each. */
 function multiply(dataDir: string): void {
   const database = new Database(join(dataDir, 'oncebox.db'))
   const columns = database.query<{ name: string }, []>('PRAGMA table_info(pushes)').all()

@@ -30,7 +30,7 @@ function open(): void {
   database = openDatabase(join(folder, 'oncebox.db'), { create: true, busyTimeout: 0 })
 }
 
-/** Reopens the links like another process after the end of this one. */
+/** Reopens the links, as another process would after the end of this one. */
 function reopen() {
   database.close(true)
   open()
@@ -79,7 +79,7 @@ function committing(fails: readonly number[] = []) {
   return transact
 }
 
-/** Until nothing is being filed any more. */
+/** Waits until nothing is being filed any more. */
 async function file(
   links: ReturnType<typeof openLinks>,
   steps: number,
@@ -119,7 +119,7 @@ test('links that are added during a filing are found, and filed the next time', 
   expect(idsOf(1, 60)).toEqual(range(1, 60))
   expect(count('new_links')).toBe(30)
   reopen()
-  // So many that the start files them itself.
+  // There are so many that the start files them itself.
   expect([count('push_links'), count('new_links')]).toEqual([60, 0])
   expect(idsOf(1, 60)).toEqual(range(1, 60))
 })
@@ -131,7 +131,7 @@ test('a full disk or a crash during a filing loses no link', async () => {
   expect(count('push_links')).toBeGreaterThan(0)
   expect(count('push_links')).toBeLessThan(30)
   expect(idsOf(1, 30)[0]).toBe(1)
-  // Not again with each commit, but after as many more.
+  // The next try does not follow each commit, but comes after as many new links again.
   addPushes(31, 40)
   await file(links, 10)
   expect(count('push_links')).toBeLessThan(30)
@@ -150,7 +150,7 @@ test('a start on a full disk keeps in memory what it cannot file, until there is
   const links = openLinks(database, MOST)
   expect([count('push_links'), count('new_links')]).toEqual([0, 1_000])
   expect(idsOf(1, 1_000)).toEqual(range(1, 1_000))
-  // Not tried again with the first commit, which needs what room there is.
+  // The first commit does not try again, because it needs the remaining room.
   await file(links, 1)
   expect(count('push_links')).toBe(0)
   database.run('PRAGMA max_page_count = 1000000')
@@ -183,7 +183,7 @@ test('a second push with the same link is refused, whether the first is filed or
   expect(() => addPushes(7, 7)).toThrow('another push has this link')
   expect(() => addPushes(31, 31)).toThrow('UNIQUE')
   expect(count('pushes')).toBe(32)
-  // The link of a push that is gone may be used again.
+  // The link of a removed push may be used again.
   database.run('DELETE FROM pushes WHERE id IN (7, 31)')
   addPushes(7, 7)
   addPushes(31, 31)
@@ -237,7 +237,7 @@ test('a push that a command deletes beside the server leaves no link in the inde
   let steps = 0
   links.noteCommitted(40, async (work) => {
     steps += 1
-    // Between two parts: some of these are filed already.
+    // At this point some of these are filed already.
     if (steps === 8) for (const id of range(10, 20)) remove.run(id)
     return work()
   })

@@ -1,4 +1,4 @@
-// A log of more entries than one step may read or delete: other requests get their turn between the steps.
+// A log with more entries than one step may read or delete: other requests run between the steps.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
@@ -8,7 +8,7 @@ import { openTestStore, storePush } from '../../../support/store.ts'
 
 const ENTRIES = 12_345
 
-/** Appends entries behind the one that made the push, which is faster than to view it so often. */
+/** Appends entries after the one of the creation, which is faster than so many views. */
 function lengthen(dataDir: string, pushId: number): void {
   const database = new Database(join(dataDir, 'oncebox.db'))
   database.run(
@@ -23,7 +23,7 @@ function lengthen(dataDir: string, pushId: number): void {
   database.close()
 }
 
-/** How often others had a turn before `work` was done. */
+/** Returns how often other code could run before `work` was done. */
 async function turnsBeside(work: Promise<unknown>): Promise<number> {
   let [turns, isWorking] = [0, true]
   void work.finally(() => (isWorking = false))

@@ -1,4 +1,4 @@
-// Where the wrapped keys lie: slots that are used again, and wiped in place.
+// Where the wrapped keys are stored: in slots that are reused, and wiped in place.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'

@@ -1,4 +1,4 @@
-// Promises that only SQLite's tables show: what the last view deletes, and that views split no page.
+// Guarantees that only SQLite's tables show: what the last view deletes, and that views split no page.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
