@@ -1,5 +1,5 @@
 // Records the statements that SQLite runs in this process, or that arrive at PostgreSQL, and the transactions
-// around them.
+// around them that commit a change.
 
 import { Database, type Statement } from 'bun:sqlite'
 import type { FaultProxy } from './fault-proxy.ts'
@@ -28,14 +28,16 @@ const onOneLine = (sql: string) => sql.replace(/\s+/g, ' ').trim()
 export function recordStatements(): Recorder & { stop(): void } {
   const { prepare, run } = Database.prototype
   let recorded: Recorded = { statements: [], transactions: 0 }
+  let hasChanged = false
   const note = (sql: string) => {
-    if (/^\s*BEGIN/i.test(sql)) recorded.transactions += 1
+    if (/^\s*BEGIN/i.test(sql)) hasChanged = false
     // Skip the statements of the runner itself.
-    else if (
-      !/^\s*(COMMIT|ROLLBACK|PRAGMA|SAVEPOINT|RELEASE)|total_changes/i.test(sql) &&
-      !isByJob(onOneLine(sql))
-    )
-      recorded.statements.push(onOneLine(sql))
+    if (/^\s*(BEGIN|COMMIT|ROLLBACK|PRAGMA|SAVEPOINT|RELEASE)|total_changes/i.test(sql)) return
+    if (isByJob(onOneLine(sql))) return
+    recorded.statements.push(onOneLine(sql))
+    if (hasChanged || /^\s*SELECT/i.test(sql)) return
+    hasChanged = true
+    recorded.transactions += 1
   }
   Database.prototype.prepare = function (this: Database, sql: string, ...rest: never[]) {
     const statement: Statement = prepare.call(this, sql, ...rest) as never
@@ -67,7 +69,7 @@ export function recordStatements(): Recorder & { stop(): void } {
   }
 }
 
-/** Records what arrives at PostgreSQL through a proxy: a transaction once its last statement has arrived. */
+/** Records what arrives at PostgreSQL through a proxy: a transaction once its end has arrived. */
 export function recordSent(proxy: FaultProxy): Recorder {
   let recorded: Recorded = { statements: [], transactions: 0 }
   const open = new Map<number, string[]>()
@@ -78,7 +80,7 @@ export function recordSent(proxy: FaultProxy): Recorder {
     else if (sql === 'COMMIT' || sql === 'ROLLBACK') {
       open.delete(connection)
       if (begun === undefined || begun.some(isByJob)) return
-      recorded.transactions += 1
+      if (sql === 'COMMIT') recorded.transactions += 1
       recorded.statements.push(...begun)
     } else if (begun !== undefined) begun.push(sql)
     else if (!isByJob(sql)) recorded.statements.push(sql)

@@ -152,7 +152,8 @@ function pauseAfter(tries: number): number {
 
 /**
  * Sends BEGIN with the first statement, and COMMIT with the last ones. Sets `isCommitSent`: from then on a
- * lost connection leaves the outcome unknown.
+ * lost connection leaves the outcome unknown. Work that changes nothing ends with ROLLBACK, because a commit
+ * would wait for the disk only to release its locks.
  */
 async function attempt<T>(
   lane: Lane,
@@ -160,22 +161,28 @@ async function attempt<T>(
   { within, work }: { within: number; work: (session: PostgresTransaction) => Promise<T> },
 ): Promise<T> {
   const sent: Promise<unknown>[] = []
+  let hasChanged = false
   const keep = (answered: Promise<unknown>) => {
     // Awaited below. An earlier rejection must not count as unhandled.
     answered.catch(() => undefined)
     sent.push(answered)
   }
-  const send: PostgresTransaction['send'] = (text, values) => keep(lane.query(text, values))
+  const query: PostgresTransaction['query'] = (text, values) => {
+    hasChanged ||= !text.startsWith('SELECT ')
+    return lane.query(text, values)
+  }
+  const send: PostgresTransaction['send'] = (text, values) => keep(query(text, values))
   try {
     const begun = lane.control('BEGIN')
     keep(begun)
     if (within > WITHIN_MS) send(BE_PATIENT, [String(within)])
-    const value = await work({ query: lane.query, send })
+    const value = await work({ query, send })
     // Wait for BEGIN first: if the connection was dead already, nothing is in doubt.
     await begun
-    progress.isCommitSent = true
-    const [tag] = await Promise.all([lane.control('COMMIT'), ...sent])
-    if (tag !== 'COMMIT') throw new Error('a transaction continued after an error, and was rolled back')
+    progress.isCommitSent = hasChanged
+    const end = hasChanged ? 'COMMIT' : 'ROLLBACK'
+    const [tag] = await Promise.all([lane.control(end), ...sent])
+    if (tag !== end) throw new Error('a transaction continued after an error, and was rolled back')
     return value
   } catch (failure) {
     // Take the first failure: the statements behind it only report that the transaction is aborted.
