@@ -10,17 +10,20 @@ export const TIMEOUT_MS = 5 * SECOND
  * provider's authority in PEM; null for the system's.
  */
 export function createProviderFetch(ca: string | null) {
-  return async (url: string, init: object): Promise<Response> => {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
-    const tls = ca === null ? {} : { tls: { ca } }
-    const response = await fetch(url, { ...init, ...tls, redirect: 'manual', signal })
+  return async (url: string, init: { headers?: HeadersInit }): Promise<Response> => {
+    const headers = new Headers(init.headers)
+    // A small compressed body could become a large one before its size is known.
+    headers.set('accept-encoding', 'identity')
+    const response = await fetch(url, {
+      ...{ ...init, headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) },
+      // Set explicitly, because the environment could turn the check off.
+      tls: { rejectUnauthorized: true, ...(ca !== null && { ca }) },
+      decompress: false,
+    })
     const body = await readBounded(response)
-    const { status, statusText, headers } = response
-    const kept = new Headers(headers)
-    // The body is decoded already.
-    for (const name of ['content-encoding', 'content-length']) kept.delete(name)
+    const { status, statusText, headers: answered } = response
     const isEmpty = status === 204 || status === 304
-    return new Response(isEmpty ? null : body, { status, statusText, headers: kept })
+    return new Response(isEmpty ? null : body, { status, statusText, headers: answered })
   }
 }
 

@@ -115,7 +115,7 @@ export async function startLyingProvider({
     return sign(given as JWTPayload, header)
   }
 
-  return { issuer, state, sign, grant, logoutToken, close: () => server.stop(true) }
+  return { issuer, state, metadata, sign, grant, logoutToken, close: () => server.stop(true) }
 }
 
 /** The flags of a server that uses this provider. */

@@ -96,6 +96,11 @@ const LIES: [name: string, lies: Lies, status: number][] = [
   ['no keys', { metadata: { jwks_uri: undefined } }, 503],
   ['a text of algorithms', { metadata: { id_token_signing_alg_values_supported: 'RS256' } }, 400],
   ['6 MB of metadata', answering('/.well-known/openid-configuration', () => large()), 503],
+  [
+    'compressed metadata, which was not asked for',
+    answering('/.well-known/openid-configuration', () => compressed()),
+    503,
+  ],
   ['6 MB of keys', answering('/keys', () => large()), 503],
   ['6 MB instead of a token', answering('/token', () => large()), 503],
   ['metadata elsewhere', answering('/.well-known/openid-configuration', () => elsewhere()), 503],
@@ -114,6 +119,10 @@ function answering(path: string, make: () => Response): Lies {
 }
 
 const large = () => Response.json({ issuer: 'x'.repeat(6_000_000) })
+const compressed = () => {
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+  return new Response(Bun.gzipSync(JSON.stringify(provider.metadata())), { headers })
+}
 const elsewhere = () => new Response(null, { status: 302, headers: { location: `${provider.issuer}/keys` } })
 
 test.each(LIES)('refuses %s', async (_name, lies, status) => {
