@@ -109,6 +109,19 @@ needs('chromium').describe('in a browser', () => {
     expect(await owner.locator('.list li').first().textContent()).toContain('Read just now')
   })
 
+  test('the open page of a request takes its link away with the last answer', async () => {
+    const { owner, stranger } = await ask(of(SCRIPTED, 1280))
+    for (const payload of ['one', 'two', 'three']) {
+      await stranger.fill('#payload', payload)
+      await send(stranger)
+      if (payload !== 'three') await follow(stranger, () => stranger.click('main a'))
+    }
+    await owner.waitForSelector('.arrived :text("3 of 3")')
+    expect(await owner.textContent('h1')).toBe('The contract, please.')
+    expect(await owner.locator('#link, .handover').count()).toBe(0)
+    await fits(owner)
+  })
+
   test.each(MODES)('a wrong passphrase keeps what was typed, %s', async (_name, mode) => {
     const { stranger } = await ask(mode, 'sesame')
     await stranger.fill('#passphrase', 'open')

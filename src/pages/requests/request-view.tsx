@@ -85,14 +85,14 @@ function Asked({ own: { message }, isTitled }: { own: OwnRequest; isTitled: bool
   )
 }
 
-/** Lists the answers that have arrived. A script asks again while the page is open. */
+/** Lists the answers that have arrived. A script asks again until the request is over. */
 function Arrived({ guest, own, answers, now }: Props) {
   const { words, href, say } = guest
   const page = href(PAGES.request.href({ url_token: own.urlToken }))
   const [newest = null] = answers
   return (
     <div class="arrived">
-      <div role="status" id="opened" data-asks-again={page} data-asks-as="member">
+      <div role="status" id="opened" data-asks-again={own.isOver ? undefined : page} data-asks-as="member">
         <RequestProgress own={own} words={words} now={now} lastAt={newest?.push.createdAt ?? null} />
         {answers.length > 0 && (
           <ul class="rows">

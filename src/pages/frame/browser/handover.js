@@ -83,7 +83,7 @@ async function askAgain() {
   if (answer.status === 404 || answer.redirected) return false
   if (!answer.ok) return true
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-  const fresh = page.getElementById('opened')
+  const fresh = page.querySelector('[data-asks-again]')
   if (fresh === null) document.querySelector('main').replaceWith(page.querySelector('main'))
   else if (fresh.textContent !== opened.textContent) opened.replaceChildren(...fresh.childNodes)
   const count = asksAs && page.querySelector('.top .count')
