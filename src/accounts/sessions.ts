@@ -80,7 +80,7 @@ export function createSessions(options: SessionsOptions) {
   const waiting = createTicket<PendingSignIn>({ keyring, now, lifetime, field: 'pending sign-in' })
 
   /** Throws `too_many` after too many wrong passwords. */
-  function signIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
+  function signIn(input: PasswordAttempt & { email: string }): Promise<SignIn> {
     return limit.tryPassword(
       { email: input.email, address: input.visit.ip },
       { work: () => trySignIn(input), isRight: ({ outcome }) => outcome !== 'refused' },
@@ -88,7 +88,7 @@ export function createSessions(options: SessionsOptions) {
   }
 
   /** Takes equally long for an address without an account and for a wrong password. */
-  async function trySignIn(input: { email: string; password: string; visit: Visit }): Promise<SignIn> {
+  async function trySignIn(input: PasswordAttempt & { email: string }): Promise<SignIn> {
     const email = parseEmail(input.email)
     const found = email === null ? null : await store.accounts.findCredentials(email)
     const isRight = await inLine(input.visit.ip, () =>
@@ -264,10 +264,7 @@ export function createSessions(options: SessionsOptions) {
    * Resolves to the hash that the password was tested against, for `confirm`; null if the password is wrong.
    * Throws `too_many` after too many wrong ones.
    */
-  function testPassword(
-    { email }: Account,
-    { password, visit }: { password: string; visit: Visit },
-  ): Promise<string | null> {
+  function testPassword({ email }: Account, { password, visit }: PasswordAttempt): Promise<string | null> {
     const work = async () => {
       const hash = (await store.accounts.findCredentials(email))?.passwordHash ?? null
       return (await inLine(visit.ip, () => verifyPassword(password, hash))) ? hash : null
@@ -320,7 +317,7 @@ export function createSessions(options: SessionsOptions) {
     beginByPasskey,
     findSession,
     changePassword,
-    isPassword: async (account: Account, given: { password: string; visit: Visit }): Promise<boolean> =>
+    isPassword: async (account: Account, given: PasswordAttempt): Promise<boolean> =>
       (await testPassword(account, given)) !== null,
     testPassword,
     isCode,

@@ -3,7 +3,7 @@
 
 import type { Decrypter } from 'age-encryption'
 import { streamOf } from '../age/streams.ts'
-import { identitiesIn, noIdentities } from '../domain/age-recipient.ts'
+import { type IdentityFile, identitiesIn, noIdentities } from '../domain/age-recipient.ts'
 import { conflict, type DomainError } from '../domain/errors.ts'
 import { codeOf, messageOf } from '../domain/system-errors.ts'
 import { damagedBackup, unfitBackup } from './refusals.ts'
@@ -38,9 +38,6 @@ export async function sealStream(
     throw conflict(`The backup cannot be encrypted for one of the public keys: ${messageOf(cause)}.`)
   }
 }
-
-/** A file with secret keys of age, and its text. */
-type IdentityFile = { path: string; text: string }
 
 /** The operator's keys and passphrase for decrypting a backup. */
 export type BackupCredentials = {

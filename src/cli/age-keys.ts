@@ -5,15 +5,13 @@ import type { DecryptedFile, FilePosition } from '../age/sealing.ts'
 import type { PushClient } from '../client/client.ts'
 import { ClientFailure } from '../client/failure.ts'
 import { createOwnFile } from '../client/own-files.ts'
-import { identitiesIn, noIdentities } from '../domain/age-recipient.ts'
+import { type IdentityFile, identitiesIn, noIdentities } from '../domain/age-recipient.ts'
 import { printableLine } from '../text/printable.ts'
-
-type IdentityText = { path: string; text: string }
 
 type KeySources = {
   /** The key in the link; null without one. */
   linkKey: string | null
-  files?: readonly IdentityText[]
+  files?: readonly IdentityFile[]
 }
 
 export type AgeKeys = NonNullable<Awaited<ReturnType<typeof readAgeKeys>>>

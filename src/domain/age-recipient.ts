@@ -42,6 +42,9 @@ function isKey(value: string): boolean {
   return Object.hasOwn(KINDS, prefix) && bech32.fromWordsUnsafe(words)?.length === KINDS[prefix]
 }
 
+/** A file with secret keys of age, and its text. */
+export type IdentityFile = { path: string; text: string }
+
 /** Returns the secret keys of an identity file as age-keygen writes it: one a line, comments with `#`. */
 export function identitiesIn(text: string): string[] {
   const lines = text.split('\n').map((line) => line.trim())

@@ -7,6 +7,7 @@ import { MINUTE } from './time.ts'
 /** The claims of an ID token, and those of the userinfo endpoint that it lacks. */
 export type ProviderClaims = Readonly<Record<string, unknown>> & { iss: string; sub: string }
 
+/** A claim of the provider, and the value that it must be or contain. */
 export type GroupRule = { claim: string; value: string }
 
 /** The greatest difference of clocks that is accepted between provider and server. */

@@ -1,10 +1,11 @@
 // The certificate of --tls files: read at start, and again when the files change.
 
 import { isKeyOf, readCertificate } from '../crypto/certificate-facts.ts'
+import type { KeyPair } from '../crypto/certificates.ts'
 import { conflict, type DomainError } from '../domain/errors.ts'
 import { explainSystemError } from '../domain/system-errors.ts'
 import type { Now } from '../domain/time.ts'
-import type { Certificate, TlsKeyPair } from './certificate.ts'
+import type { Certificate } from './certificate.ts'
 
 type CertificateFilesOptions = {
   certPath: string
@@ -32,7 +33,7 @@ export async function openCertificateFiles(options: CertificateFilesOptions): Pr
   return { current: () => current, facts, refresh, authority: null }
 }
 
-async function readPair({ certPath, keyPath, readFile, now }: CertificateFilesOptions): Promise<TlsKeyPair> {
+async function readPair({ certPath, keyPath, readFile, now }: CertificateFilesOptions): Promise<KeyPair> {
   const read = (flag: string, path: string) =>
     readFile(path).catch((cause) => {
       const reason = explainSystemError(cause)
@@ -49,7 +50,7 @@ async function readPair({ certPath, keyPath, readFile, now }: CertificateFilesOp
   return pair
 }
 
-function requireMatch(pair: TlsKeyPair, { certPath, keyPath }: { certPath: string; keyPath: string }): void {
+function requireMatch(pair: KeyPair, { certPath, keyPath }: { certPath: string; keyPath: string }): void {
   let isMatch: boolean
   try {
     isMatch = isKeyOf(pair)
@@ -67,7 +68,7 @@ function requireMatch(pair: TlsKeyPair, { certPath, keyPath }: { certPath: strin
   )
 }
 
-function requireValid(pair: TlsKeyPair, { certPath, now }: { certPath: string; now: number }): void {
+function requireValid(pair: KeyPair, { certPath, now }: { certPath: string; now: number }): void {
   const { validFrom, validUntil } = readCertificate(pair.certificate)
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
   if (now > validUntil) throw refusal(`the certificate in ${certPath} lapsed on ${day(validUntil)}: renew it`)

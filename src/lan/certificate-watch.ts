@@ -1,9 +1,10 @@
 // Checks regularly, and on SIGHUP, for a new certificate, and passes it to the listener.
 
+import type { KeyPair } from '../crypto/certificates.ts'
 import type { Job, JobReport } from '../domain/job.ts'
 import type { Log } from '../operating/log.ts'
 import { joinCalls } from '../operating/reload.ts'
-import type { Certificate, TlsKeyPair } from './certificate.ts'
+import type { Certificate } from './certificate.ts'
 
 /**
  * The interval of checks, so that a new address of the machine is in the certificate within five seconds. A
@@ -12,7 +13,7 @@ import type { Certificate, TlsKeyPair } from './certificate.ts'
 const LOOK_EVERY_MS = 4_000
 
 /** Resolves when the pair is served. */
-type Serve = (pair: TlsKeyPair) => Promise<void>
+type Serve = (pair: KeyPair) => Promise<void>
 
 export type CertificateWatch = ReturnType<typeof createCertificateWatch>
 

@@ -1,15 +1,14 @@
 // The interface of a certificate for serving TLS, from files or of our own.
 
 import type { CertificateFacts } from '../crypto/certificate-facts.ts'
-
-/** Both in PEM. `certificate` includes the chain that clients need. */
-export type TlsKeyPair = { certificate: string; key: string }
+import type { KeyPair } from '../crypto/certificates.ts'
 
 /** The authority of --tls auto, which each device has to trust once, in PEM and without its key. */
 export type Authority = CertificateFacts & { certificate: string }
 
 export type Certificate = {
-  current(): TlsKeyPair
+  /** Its `certificate` includes the chain that clients need. */
+  current(): KeyPair
   facts(): CertificateFacts
   /** Replaces the certificate when another one is due. Resolves to whether `current` has changed. */
   refresh(): Promise<boolean>

@@ -1,11 +1,9 @@
 // Parsers for the settings of sign-in by others.
 
 import { parseEmail } from '../domain/account.ts'
+import type { GroupRule } from '../domain/identity.ts'
 import { isLoopback } from '../text/local-names.ts'
 import type { Parsed } from './parsers.ts'
-
-/** A claim of the provider, and the value that it must be or contain. */
-type ClaimValue = { claim: string; value: string }
 
 /**
  * Parses the issuer without changing its spelling, because tokens name it so. Allows plain http on loopback
@@ -36,7 +34,7 @@ export function plainWord(text: string): Parsed<string> {
     : { problem: 'must be a text of at most 512 ASCII characters' }
 }
 
-export function claimValue(text: string): Parsed<ClaimValue> {
+export function claimValue(text: string): Parsed<GroupRule> {
   const [, claim, value] = /^([^=\s]{1,100})=(\S.{0,199})$/.exec(text.trim()) ?? []
   if (claim !== undefined && value !== undefined) return { value: { claim, value } }
   return { problem: 'must be a claim and its value, such as groups=oncebox-admins' }

@@ -13,7 +13,7 @@ import { all, first, run, type Step } from './steps.ts'
 export type Keys = { keyring: Keyring; keyFile: string }
 
 /** A key that sealed something in this database. */
-type KnownKey = { number: number; verifier: Uint8Array }
+export type KnownKey = { number: number; verifier: Uint8Array }
 
 const KNOWN_KEYS = statement<KnownKey>('SELECT number, verifier FROM instance_keys ORDER BY number')
 const REMEMBER_KEY = statement('INSERT INTO instance_keys (number, verifier) VALUES ($1, $2)')

@@ -21,14 +21,13 @@ import { type DataFolder, dataFolder, requireDataFolder } from '../folder/data-f
 import { freeBytes } from '../folder/disk-space.ts'
 import { besideServer } from '../folder/folder-lock.ts'
 import { explainFailure, isFull } from '../folder/sqlite-failures.ts'
+import type { KnownKey } from '../instance.ts'
 import { takeLog } from '../sqlite/home.ts'
 import { openKeylessCopy } from '../sqlite/keyless-copy.ts'
 
 const MIB = 1024 * 1024
 const COPY_PREFIX = 'backup-copy-'
 const MAX_KEY_BYTES = 64 * 1024
-
-type Verifier = { number: number; verifier: Uint8Array }
 
 export type BackupSource = {
   /** The version of the schema. */
@@ -38,7 +37,7 @@ export type BackupSource = {
   /** The number of rows left out of the copy, because the table forbids one of their values. */
   leftOut: number
   /** The keys that the database was written with. */
-  verifiers: Verifier[]
+  verifiers: KnownKey[]
   /** The copy, open for reading until `close`. */
   descriptor: number
   close(): void
@@ -124,7 +123,7 @@ export function removeCopyPlaces({ path }: DataFolder): void {
 function countIn({ database, schema }: Pick<ReturnType<typeof openKeylessCopy>, 'database' | 'schema'>) {
   const count = (table: string) =>
     database.query<{ n: number }, []>(`SELECT count(*) AS n FROM main.${table}`).get()?.n ?? 0
-  const verifiers = database.query<Verifier, []>('SELECT number, verifier FROM main.instance_keys').all()
+  const verifiers = database.query<KnownKey, []>('SELECT number, verifier FROM main.instance_keys').all()
   return { schema, pushes: count('pushes'), accounts: count('accounts'), verifiers }
 }
 
@@ -144,7 +143,7 @@ export type BackedUpKey =
 /** `verifiers` belong to the keys that the database was written with. A file with other keys is `foreign`. */
 export function readInstanceKey(
   dataDir: string,
-  { keyFile, verifiers }: { keyFile: string | null; verifiers: readonly Verifier[] },
+  { keyFile, verifiers }: { keyFile: string | null; verifiers: readonly KnownKey[] },
 ): BackedUpKey {
   const found = readInFolder(dataDir, keyFile ?? dataFolder(dataDir).key)
   if (found.state !== 'included') return found
