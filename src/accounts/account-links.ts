@@ -46,8 +46,8 @@ type AccountLinksOptions = {
   inLine: InLine
   limit: Pick<SignInLimit, 'tryLink' | 'tryReset'>
   keyring: Keyring
-  /** Whether a password would let this account in. */
-  allowsPassword: (account: Account) => boolean
+  /** Whether a mailed link may set a password for this account. */
+  allowsReset: (account: Account) => boolean
   /** The address of the first administrator; null lets them choose one. */
   setupEmail: string | null
   /** The limit of mails to an account; null if this server sends no mail. */
@@ -58,7 +58,7 @@ type AccountLinksOptions = {
 }
 
 export function createAccountLinks(options: AccountLinksOptions) {
-  const { store, passwords, inLine, limit, keyring, mailLimit, onError, onSetUp, allowsPassword } = options
+  const { store, passwords, inLine, limit, keyring, mailLimit, onError, onSetUp, allowsReset } = options
   const { accountLinks, accounts } = store
 
   async function add(link: LinkToAdd, token = newRandomToken()): Promise<string> {
@@ -120,7 +120,7 @@ export function createAccountLinks(options: AccountLinksOptions) {
   async function findAndReset(email: string, language: Language, limit: MailLimit): Promise<void> {
     const to = parseEmail(email)
     const account = to === null ? null : await accounts.findAccount(to)
-    if (to === null || account === null || account.disabledAt !== null || !allowsPassword(account)) return
+    if (to === null || account === null || account.disabledAt !== null || !allowsReset(account)) return
     const { id: accountId, isAdmin } = account
     const link = { ...EMPTY_LINK, accountId, isAdmin, purpose: 'reset' as const }
     await limit.takeReset(account, () => addAndMail(link, { to, language, purpose: 'reset', accountId }))

@@ -45,6 +45,7 @@ import type { OpenedStore } from '../store/opening/opened-store.ts'
 import { createNotices } from './notices.ts'
 import {
   createAllowsPassword,
+  createAllowsReset,
   createPasskeySignIn,
   createProvider,
   createProxySignIn,
@@ -203,7 +204,8 @@ function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit 
       },
     }),
     accountLinks: createAccountLinks({
-      ...{ store, passwords, inLine, limit, keyring, allowsPassword },
+      ...{ store, passwords, inLine, limit, keyring },
+      allowsReset: createAllowsReset(config),
       // No other account could sign in with the password that the link asks for.
       setupEmail: config.passwordSignIn === 'no' ? config.breakGlass : null,
       mailLimit: config.smtpUrl === null ? null : mails,

@@ -27,6 +27,16 @@ export function createAllowsPassword({ passwordSignIn, breakGlass }: Config) {
     passwordSignIn === 'yes' || email === breakGlass || (passwordSignIn === 'admin' && isAdmin)
 }
 
+/**
+ * Whether a mailed link may set a password for this account. People whom only a provider or a proxy signs in
+ * would still get in after they were removed there.
+ */
+export function createAllowsReset(config: Config) {
+  const allowsPassword = createAllowsPassword(config)
+  const isAlone = config.oidcIssuer === null && config.authHeader === null
+  return (account: Account): boolean => allowsPassword(account) && (account.hasPassword || isAlone)
+}
+
 /** Logs each use of the account that gets in while the provider is down, and tells the administrators. */
 export function createWatchBreakGlass({ config, store, log }: SignInOptions) {
   return ({ id, email }: Account): void => {

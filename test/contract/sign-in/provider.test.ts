@@ -355,6 +355,17 @@ test('no reset link is mailed to an account whose password could not sign in', a
   expect(links).toEqual([{ email: ROOT }])
 })
 
+test('no reset link is mailed to an account that only the provider signs in to', async () => {
+  await start({ 'smtp-url': 'smtps://127.0.0.1:1', 'mail-from': 'once@example.org' })
+  await signInBy(provider, ann)
+  await instance.addAccount(ROOT)
+  for (const email of [ANN, ROOT]) await ann.post('/sign-in/forgot', { email })
+  const linked = () =>
+    readRows<{ email: string }>('SELECT a.email FROM account_links, accounts a WHERE a.id = account_id')
+  await waitUntil(() => linked().length > 0)
+  expect(linked()).toEqual([{ email: ROOT }])
+})
+
 test('/version lists the ways to sign in', async () => {
   await start({ 'password-sign-in': 'no', 'break-glass': ROOT })
   const { extensions } = await (await instance.fetch('/api/v2/version')).json()
