@@ -10,6 +10,7 @@ import { openListening } from './app/listening.ts'
 import { openServedStore } from './app/open-store.ts'
 import { createServices } from './app/services.ts'
 import { createNotes } from './app/serving.ts'
+import { checkBreakGlass } from './app/sign-in.ts'
 import { openTls } from './app/tls.ts'
 import { createStartBackup, type OwnProgram, type StartBackup } from './backup/backup-child.ts'
 import { ARGON2_COST, type Argon2Cost } from './crypto/passphrase.ts'
@@ -159,6 +160,7 @@ async function runOn(parts: InstanceParts, ports: InstancePorts) {
   auditing?.tellStart()
   await tellHealth(lookAtHealth, log)
   const setupToken = await services.access.accountLinks.createSetupLink()
+  if (setupToken === null) await checkBreakGlass(opened)
   // A setup link from an earlier start is no longer valid.
   removeSetupLink(config.dataDir)
   await services.upkeep.jobs.start()

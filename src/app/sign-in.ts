@@ -48,6 +48,29 @@ export function createWatchBreakGlass({ config, store, log }: SignInOptions) {
   }
 }
 
+/** Warns if the account that gets in while the provider is down could not sign in. */
+export async function checkBreakGlass({
+  config,
+  store,
+  log,
+}: Omit<SignInOptions, 'systemNow'>): Promise<void> {
+  const { breakGlass: email, passwordSignIn } = config
+  if (email === null || passwordSignIn === 'yes') return
+  const account = await store.accounts.findAccount(email)
+  const problem = findProblem(account)
+  if (problem !== null)
+    log.warn(
+      `the account of --break-glass ${problem}: nobody could repair this server while the provider is down`,
+    )
+}
+
+function findProblem(account: Account | null): string | null {
+  if (account === null) return 'does not exist (oncebox user add … --admin)'
+  if (account.disabledAt !== null) return 'is disabled (oncebox user enable …)'
+  if (!account.hasPassword) return 'has no password (oncebox user password …)'
+  return account.isAdmin ? null : 'is no administrator (oncebox user admin …)'
+}
+
 /**
  * A passkey alone signs in where the password alone could: where the provider or a proxy decides who gets in,
  * it is a second factor. The account of --break-glass always uses its password.

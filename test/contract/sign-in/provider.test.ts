@@ -334,6 +334,23 @@ test('with --password-sign-in no, the setup link makes the emergency account', a
   expect([await find(ROOT), await find(ANN)]).toMatchObject([{ isAdmin: true }, null])
 })
 
+test('a start warns while the emergency account could not sign in', async () => {
+  await start({ 'password-sign-in': 'no', 'break-glass': ROOT })
+  const restarted = async () => {
+    const before = instance.log.length
+    await instance.restart()
+    return instance.log.slice(before).find((line) => line.includes('account of --break-glass')) ?? 'fine'
+  }
+  await instance.addAccount(ANN, { isAdmin: true })
+  expect(await restarted()).toContain('does not exist')
+  await instance.addAccount(ROOT)
+  expect(await restarted()).toContain('is no administrator')
+  await instance.accounts().makeAdmin(ROOT)
+  expect(await restarted()).toBe('fine')
+  await instance.accounts().disableAccount(ROOT)
+  expect(await restarted()).toContain('is disabled')
+})
+
 test('with --password-sign-in admin, only administrators have passwords', async () => {
   await start({ 'password-sign-in': 'admin', 'break-glass': 'glass@example.org' })
   await instance.addAccount(ROOT, { isAdmin: true })
