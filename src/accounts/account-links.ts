@@ -117,13 +117,13 @@ export function createAccountLinks(options: AccountLinksOptions) {
       void findAndReset(email, language, mailLimit).catch(onError)
   }
 
-  async function findAndReset(email: string, language: Language, limit: MailLimit): Promise<void> {
+  async function findAndReset(email: string, language: Language, mails: MailLimit): Promise<void> {
     const to = parseEmail(email)
     const account = to === null ? null : await accounts.findAccount(to)
     if (to === null || account === null || account.disabledAt !== null || !allowsReset(account)) return
     const { id: accountId, isAdmin } = account
     const link = { ...EMPTY_LINK, accountId, isAdmin, purpose: 'reset' as const }
-    await limit.takeReset(account, () => addAndMail(link, { to, language, purpose: 'reset', accountId }))
+    await mails.takeReset(account, () => addAndMail(link, { to, language, purpose: 'reset', accountId }))
   }
 
   function createResetLink({ id, isAdmin }: Account, made: { endsTwoFactor: boolean } & LinkCreator) {

@@ -163,9 +163,9 @@ export function createPushEndpoints(options: {
     const listed = await pushes.list(account, {
       ...{ expired, pageNumber: readPage(exchange), before: readBefore(exchange) },
     })
-    const options = presentation(exchange)
+    const presented = presentation(exchange)
     return answerList(
-      listed.pushes.map((push) => presentListed(push, options)),
+      listed.pushes.map((push) => presentListed(push, presented)),
       listed,
     )
   }

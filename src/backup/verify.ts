@@ -105,8 +105,8 @@ async function unpack(source: AsyncIterable<Uint8Array>, options: ExamineOptions
   await using database = await open(join(folder, UNPACKED), 'wx', 0o600)
   const manifest = await readBackup(tar, {
     file,
-    onManifest: ({ members }) => {
-      total = members.reduce((sum, { bytes }) => sum + bytes, 0)
+    onManifest: ({ members: listed }) => {
+      total = listed.reduce((sum, { bytes }) => sum + bytes, 0)
       const { bavail, bsize } = statfsSync(folder)
       // Twice the size, because the rows are copied into a second database.
       if (bavail * bsize < 2 * total) throw full(place)

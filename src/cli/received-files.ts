@@ -37,9 +37,10 @@ const CANCELLED = 'cancelled; the same command resumes from here while the serve
 
 export type ReceivedFiles = ReturnType<typeof createReceivedFiles>
 
-export function createReceivedFiles({ link, shell, downloadPart, keys, ...to }: ReceivedFilesOptions) {
-  const isPoured = to.output === STANDARD
-  const output = isPoured ? null : to.output
+export function createReceivedFiles({ output: asked, ...options }: ReceivedFilesOptions) {
+  const { link, shell, downloadPart, keys } = options
+  const isPoured = asked === STANDARD
+  const output = isPoured ? null : asked
   // The names of hidden files must not reveal the link.
   const id = createHash('sha256').update(link).digest('hex').slice(0, 16)
   const noteIn = (folder: string) => join(folder, `.oncebox-${id}.json`)

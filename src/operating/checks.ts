@@ -48,18 +48,8 @@ type ServedOptions = {
 }
 
 export function createServerChecks(options: ServedOptions): Checks {
-  const {
-    store,
-    databaseName,
-    dataDir,
-    systemNow,
-    certificate,
-    readBackups,
-    findLogProblem,
-    findAuditProblem,
-    mail,
-    listFailingWebhooks,
-  } = options
+  const { store, databaseName, dataDir, systemNow, certificate, mail } = options
+  const { readBackups, findLogProblem, findAuditProblem, listFailingWebhooks } = options
   const { database, bucket, damage, freeSpace, clock } = store
   const lookAtFolder = async () => {
     const why = await store.findWriteProblem()
@@ -78,8 +68,8 @@ export function createServerChecks(options: ServedOptions): Checks {
     clock: () => judgeClock({ doubt: clock.doubt(), here: systemNow(), was: store.now(), isOnServer }),
     certificate: () => certificate && judgeCertificate(certificate, systemNow()),
     backup: () => readBackups && judgeBackup(readBackups()),
-    log: async () => findLogProblem && judgeLog(await findLogProblem()),
-    audit: async () => findAuditProblem && judgeAudit(await findAuditProblem()),
+    log: async () => findLogProblem && judgeLog('log file', await findLogProblem()),
+    audit: async () => findAuditProblem && judgeLog('audit log', await findAuditProblem()),
     mail: async () => mail && judgeMail(mail.name, mail.findFailure(), await options.findMailShortage()),
     webhooks: async () => listFailingWebhooks && judgeWebhooks(await listFailingWebhooks()),
   }
@@ -246,13 +236,9 @@ export function judgeBackup({ folder, last, making, failure, isOverdue }: Backup
   return warning(`The backup in ${folder} is overdue. ${good}`, why)
 }
 
-/** Judges the log file. Never a problem, because lines go to standard error instead. */
-function judgeLog(why: string | null): Verdict {
-  return why === null ? fine('The log file takes lines.') : warning(why)
-}
-
-function judgeAudit(why: string | null): Verdict {
-  return why === null ? fine('The audit log takes lines.') : warning(why)
+/** Judges a log. Never a problem, because lines go to standard error instead. */
+function judgeLog(what: 'log file' | 'audit log', why: string | null): Verdict {
+  return why === null ? fine(`The ${what} takes lines.`) : warning(why)
 }
 
 function mib(bytes: number): string {

@@ -90,8 +90,8 @@ export function createReceivePush<Sink extends FileSink>(options: Options<Sink>)
     }
     try {
       const { wrappers, isLenient, isCheckedLater } = incoming
-      const options = { ...body, wrappers, isLenient, isCheckedLater, onFile, onPart }
-      const given = revise(await readPushFields(exchange, options))
+      const reading = { ...body, wrappers, isLenient, isCheckedLater, onFile, onPart }
+      const given = revise(await readPushFields(exchange, reading))
       const received = upload.listFiles().length
       const { push, files } = parsePush(given.wire, { ...given, viewer, received })
       upload.expect(push.encryptedBy === 'sender')

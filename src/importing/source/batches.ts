@@ -26,9 +26,9 @@ export async function listBatches(
 ): Promise<Batch[]> {
   const length = sealed.map((column) => `COALESCE(LENGTH(${column}), 0)`).join(' + ')
   const batches: Batch[] = []
-  const order = `SELECT id, ${length} AS sealed FROM pushes ORDER BY created_at, id`
-  for (const { id, sealed } of await database.read(order)) {
-    const bytes = PUSH_BYTES + Number(sealed)
+  const order = `SELECT id, ${length} AS size FROM pushes ORDER BY created_at, id`
+  for (const { id, size } of await database.read(order)) {
+    const bytes = PUSH_BYTES + Number(size)
     const last = batches.at(-1)
     if (last === undefined || last.ids.length === MOST_PUSHES || last.bytes + bytes > MOST_BYTES)
       batches.push({ ids: [Number(id)], bytes })

@@ -71,18 +71,8 @@ const METAS = (
 )
 
 function Page(props: FrameProps) {
-  const {
-    guest,
-    title,
-    script,
-    frame,
-    width = 'medium',
-    status,
-    languageSwitch = true,
-    description,
-    assets,
-    children,
-  } = props
+  const { guest, title, script, frame, status, description, assets, children } = props
+  const { width = 'medium', languageSwitch = true } = props
   const { words, brand } = guest
   const scripts: ScriptName[] = script === null ? [] : script === undefined ? ['common'] : ['common', script]
   return (
@@ -104,8 +94,8 @@ function Page(props: FrameProps) {
           <link rel="apple-touch-icon" href={`${guest.basePath}${FILES.touchIcon.href()}`} />
         )}
         <link rel="stylesheet" href={assets.hrefOf('style')} />
-        {scripts.map((script) => (
-          <script type="module" src={assets.hrefOf(script)} />
+        {scripts.map((name) => (
+          <script type="module" src={assets.hrefOf(name)} />
         ))}
       </head>
       <body class={`${frame} ${width}`}>

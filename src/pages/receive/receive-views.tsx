@@ -170,17 +170,8 @@ type ReceiveFormProps = {
 
 /** The form that opens the push. */
 function ReceiveForm(props: ReceiveFormProps) {
-  const {
-    guest,
-    push,
-    urlToken,
-    nonce,
-    problem,
-    codeProblem,
-    isOwner = false,
-    saysCost = false,
-    scripts,
-  } = props
+  const { guest, push, urlToken, nonce, problem, codeProblem, scripts } = props
+  const { isOwner = false, saysCost = false } = props
   const { say } = guest
   // The listener for recipients has only one path for the button.
   const action = guest.exchange.isOutside

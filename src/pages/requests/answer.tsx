@@ -115,8 +115,8 @@ export function createAnswerPages(options: AnswerPagesOptions) {
       const idempotencyKey = keyIn(guest)
       const begun = await requests.beginAnswer(url_token, { viewer, idempotencyKey, waits: true })
       // Browsers submit line breaks as CR LF.
-      const complete: typeof begun.complete = ({ payload, ...answer }) =>
-        begun.complete({ ...answer, payload: payload.replaceAll('\r\n', '\n') })
+      const complete: typeof begun.complete = (sent) =>
+        begun.complete({ ...sent, payload: sent.payload.replaceAll('\r\n', '\n') })
       await receiveAnswer({ exchange, sink: { ...begun, complete }, onPart }).finally(begun.end)
     } catch (cause) {
       if (isDomainError(cause, 'gone')) return showOver(guest)

@@ -37,7 +37,7 @@ export async function openFiles(options: FilesOptions) {
   const tag = await enterFileLocation({
     ...options,
     location: locationOf(options),
-    holds: async (tag, id) => (await openFolder(tag)?.files.open(id)) != null,
+    holds: async (other, id) => (await openFolder(other)?.files.open(id)) != null,
   })
   const opened = openFolder(tag)
   const { idle, ...store } = createFileStore(opened?.files ?? disk, options)

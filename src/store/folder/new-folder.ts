@@ -61,8 +61,8 @@ export function prepareNewFolder(path: string): NewFolder {
   requireOwn(place, FOLDER)
   const clear = () => {
     const unfinished = readdirSync(place).filter((name) => name.startsWith(PREFIX))
-    for (const path of [...unfinished.map((name) => join(place, name)), ...remainsIn(place)])
-      rmSync(path, { recursive: true, force: true })
+    for (const left of [...unfinished.map((name) => join(place, name)), ...remainsIn(place)])
+      rmSync(left, { recursive: true, force: true })
   }
   clear()
   // Use a random name. Of two restores into one folder, the first one then fails.

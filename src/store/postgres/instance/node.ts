@@ -58,7 +58,7 @@ export function createNode(options: NodeOptions) {
   /** Whether this process has written its row, so that a missing row is an error. */
   let hasRow = false
   /** Why nothing is served at present. */
-  let refusal: string | null = null
+  let refusedFor: string | null = null
   let lastBeatAt = performance.now()
   let lastBeat: Promise<void> = Promise.resolve()
 
@@ -81,8 +81,8 @@ export function createNode(options: NodeOptions) {
   }
 
   function change(to: string | null): void {
-    const isNew = to !== refusal
-    refusal = to
+    const isNew = to !== refusedFor
+    refusedFor = to
     if (isNew) onChange(to)
   }
 
@@ -180,10 +180,10 @@ export function createNode(options: NodeOptions) {
   }
 
   function requireServing(): void {
-    if (refusal !== null) throw new DomainError('overloaded', NOT_SERVED, { retryAfter: 30 })
+    if (refusedFor !== null) throw new DomainError('overloaded', NOT_SERVED, { retryAfter: 30 })
   }
 
-  return { id, look, start, guard, problem: () => refusal }
+  return { id, look, start, guard, problem: () => refusedFor }
 }
 
 type Transactions = Pick<PostgresDatabase, 'read' | 'transact'>

@@ -122,7 +122,7 @@ async function press({ form, button, part, guest, age }) {
   }
   const sealed = page.querySelector('[data-sealed]')
   const contents = [...page.querySelectorAll('.secret, .downloads')]
-  const isBesides = contents.some((part) => !sealed?.contains(part))
+  const isBesides = contents.some((content) => !sealed?.contains(content))
   // A refusal holds no content.
   if (!isOpen && !isBesides) return replaceMain(page)
   try {
