@@ -32,7 +32,7 @@ export function filePlaces({ platform, home }: OperatingSystem, dataDir: string)
  * gets the path of this page instead of the link.
  */
 export function redirectPage(link: string): string {
-  const escaped = link.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+  const escaped = Bun.escapeHTML(link)
   return `<!doctype html>
 <meta charset="utf-8">
 <meta name="referrer" content="no-referrer">

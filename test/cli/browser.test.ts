@@ -57,7 +57,7 @@ test.each<[NodeJS.Platform, string, string[]]>([
 
 test('the page redirects to the link, whose characters cannot end an attribute', () => {
   expect(redirectPage(LINK)).toContain(`content="0; url=${LINK}"`)
-  expect(redirectPage('http://a/"><script>&')).toContain('url=http://a/&quot;>&lt;script>&amp;"')
+  expect(redirectPage('http://a/"><script>&')).toContain('url=http://a/&quot;&gt;&lt;script&gt;&amp;"')
 })
 
 /** Sets up a desktop whose opener records its argument. */

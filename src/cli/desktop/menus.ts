@@ -3,6 +3,7 @@
 
 import { posix, win32 } from 'node:path'
 import type { OperatingSystem } from '../../settings/parsers.ts'
+import { shellWord } from '../format.ts'
 
 export type MenuFile = { path: string; content: string; mode: number; isFor: string }
 
@@ -77,12 +78,8 @@ for file do
   set -- "$@" "--file=$file"
   shift
 done
-exec ${self.map(quoteShell).join(' ')} push --copy --notify "$@"
+exec ${self.map(shellWord).join(' ')} push --copy --notify "$@"
 `
-}
-
-function quoteShell(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`
 }
 
 /** Quotes a path for the key Exec, first as an argument, then as a string (Desktop Entry Specification). */

@@ -14,7 +14,7 @@ type ProfileOptions = {
  */
 export function profileFor({ der, fingerprint, name }: ProfileOptions): string {
   const hex = fingerprint.replaceAll(':', '').toLowerCase()
-  const label = escapeXml(name)
+  const label = Bun.escapeHTML(name)
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">
@@ -45,8 +45,4 @@ export function profileFor({ der, fingerprint, name }: ProfileOptions): string {
 function uuidIn(hex: string): string {
   const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)]
   return parts.join('-').toUpperCase()
-}
-
-function escapeXml(text: string): string {
-  return text.replace(/[<>&'"]/g, (character) => `&#${character.charCodeAt(0)};`)
 }

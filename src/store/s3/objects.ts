@@ -3,7 +3,7 @@
 import type { Send } from './client.ts'
 import { codeIn, isFailure, S3Failure } from './failures.ts'
 import type { S3Answer } from './signed-requests.ts'
-import { escapeXml, valueIn } from './xml.ts'
+import { valueIn } from './xml.ts'
 
 export type Part = { number: number; etag: string }
 
@@ -86,7 +86,8 @@ export function createObjects(send: Send) {
    */
   async function completeUpload({ key, uploadId }: PartUpload, parts: readonly Part[], size: number) {
     const xml = parts.map(
-      ({ number, etag }) => `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
+      ({ number, etag }) =>
+        `<Part><PartNumber>${number}</PartNumber><ETag>${Bun.escapeHTML(etag)}</ETag></Part>`,
     )
     const body = Buffer.from(`<CompleteMultipartUpload>${xml.join('')}</CompleteMultipartUpload>`)
     const headers = { 'content-type': 'application/xml' }

@@ -15,8 +15,3 @@ export function valueIn(xml: string, name: string): string | null {
   const text = new RegExp(`<${name}(?:\\s[^<>]*)?>([^<]*)</${name}>`).exec(xml)?.[1]
   return text?.replace(/&\w+;/g, (entity) => ENTITIES[entity] ?? entity) ?? null
 }
-
-/** Escapes text for use between tags. */
-export function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
