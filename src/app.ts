@@ -61,14 +61,14 @@ type InstancePorts = Ports & {
   argon2Cost?: Argon2Cost
   /** Milliseconds between polls of the outbox; tests shorten it. */
   lookEvery?: number
-  /** Tests wrap the store to make it fail. */
+  /** Overrides the store, which tests wrap to make it fail. */
   interpose?: (store: OpenedStore) => OpenedStore
 }
 
 /** A running Oncebox with `handle` in place of a socket, as tests use it. */
 export type Instance = Awaited<ReturnType<typeof openInstance>>
 
-/** Opens the log and the store, then starts everything that runs on them. */
+/** Opens the log and the store, and then starts everything that runs on them. */
 export async function openInstance(served: ServedConfig, ports: InstancePorts) {
   const { config } = served
   const logging = await openLogging({ config, now: ports.now, writeLine: ports.writeLog })
@@ -141,7 +141,7 @@ async function runOn(parts: InstanceParts, ports: InstancePorts) {
   const ofOtherNodes = isAlone ? null : createAppearanceJob({ ...appearance, every: MINUTE / 2 })
   const made = createServices({
     ...{ ...opened, appearance, listAddresses },
-    // Nodes share the clock of their database.
+    // All nodes use the clock of their database.
     systemNow: isAlone ? ports.now : store.now,
     argon2Cost: ports.argon2Cost ?? ARGON2_COST,
     lookEvery: ports.lookEvery,
@@ -164,12 +164,12 @@ async function runOn(parts: InstanceParts, ports: InstancePorts) {
   // A setup link from an earlier start is no longer valid.
   removeSetupLink(config.dataDir)
   await services.upkeep.jobs.start()
-  // A warning that was logged once may be overlooked, so it is repeated.
+  // Repeat the warning now and then, because one that was logged once may be overlooked.
   const daily = setInterval(() => tellHealth(lookAtHealth, log), DAY)
   return {
     ...{ ...door, ...services, tls },
     setupPath: setupToken === null ? null : PAGES.welcome.href({ link: setupToken }),
-    // Restarting this process does not repair a database server.
+    // Keep running: a restart of this process does not repair a database server.
     isHealthy: isAlone ? store.isAlive : async () => true,
     stopBackups: async () => backups?.job.stop(),
     stop: async () => {

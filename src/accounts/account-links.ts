@@ -34,7 +34,7 @@ type ResetRequest = { email: string; visit: Visit; language: Language }
 
 /**
  * The administrator who creates a link, their session, and the nonce of the page. Throws `conflict` if the
- * nonce is spent.
+ * nonce is used up.
  */
 type LinkCreator = { by: Account; session: number; nonce: PageNonce | null }
 

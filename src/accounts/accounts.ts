@@ -20,7 +20,7 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     return accounts.addAccount({ email, passwordHash, isAdmin: input.isAdmin })
   }
 
-  /** Throws `not_found`. */
+  /** Returns the account. Throws `not_found`. */
   async function requireAccount(email: string): Promise<Account> {
     const account = await accounts.findAccount(requireEmail(email))
     if (account === null) throw new DomainError('not_found', `There is no account for ${email}.`)
@@ -51,10 +51,7 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     if (isAdmin) await accounts.setAdmin({ id, isAdmin: false })
   }
 
-  /**
-   * Disables the account, removes its pushes in small steps, then removes it. Idempotent, so it can be
-   * repeated after an interruption.
-   */
+  /** Makes an account an administrator, even a disabled one. Throws `not_found`. */
   async function removeAccount(email: string, { keepAdmin = false } = {}): Promise<{ pushes: number }> {
     const id = await idOf(email)
     await accounts.setDisabled({ id, disabled: true, keepAdmin })
@@ -86,7 +83,7 @@ export function createAccounts({ store, passwords }: AccountsOptions) {
     enableAccount: async (email: string) => accounts.setDisabled({ id: await idOf(email), disabled: false }),
     /** Turns off the second factor, for an owner who has lost both the phone and the recovery codes. */
     turnOffTwoFactor: async (email: string) => twoFactor.remove(await idOf(email)),
-    /** Marks an account whose API tokens never pause, or a person's again. */
+    /** Sets whether the API tokens of an account never pause. */
     setService: async (email: string, isService: boolean) =>
       accounts.setService({ id: await idOf(email), isService }),
     removeAccount,

@@ -40,7 +40,7 @@ export function createHeaderSignIn(options: HeaderSignInOptions) {
     const text = headers.get(header)
     if (text === null || text === '' || !isFromProxy(headers)) return null
     const email = parseEmail(text)
-    // A header that is sent twice arrives with a comma.
+    // Refuse a comma: a header that is sent twice arrives joined by one.
     if (email === null || !/^[!-~]+$/.test(text) || /[,;<>"]/.test(text))
       throw new DomainError('malformed', `The header ${header} is sent twice, or is no e-mail address.`)
     return email

@@ -45,7 +45,7 @@ export async function verifyUse(
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
     response: { ...FRAME, id, rawId: id, response: { clientDataJSON, authenticatorData, signature } },
     ...expectedOf(party, challenge),
-    // The counter is compared under a lock.
+    // The counter is compared later, under a lock.
     credential: { id, publicKey: new Uint8Array(publicKey), counter: 0 },
   })
   if (!verified) throw new Error('the signature is wrong')

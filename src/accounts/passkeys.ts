@@ -29,9 +29,11 @@ export type PasskeyAnswer = { credential: string; cookie: string | null; visit: 
 
 export type PasskeySignIn =
   | ({ outcome: 'signed_in' } & NewSession)
-  /** The counter went back: the passkey may have been copied and is disabled. */
+  /** The counter went back: the passkey may have been copied, and is disabled. */
   | { outcome: 'copied'; account: Account }
-  /** The password has changed, so the passkey works only beside the new one. */
+  /**
+   * The password has changed, so the passkey works only as second factor until it was used with the new one.
+   */
   | { outcome: 'password_needed'; account: Account }
   | { outcome: 'refused' }
 

@@ -1,4 +1,4 @@
-// Fetches from the OpenID provider alone: bounded in size and time, and never through a redirect.
+// Fetches only from the OpenID provider, with limits on size and time, and never through a redirect.
 
 import { SECOND } from '../domain/time.ts'
 
@@ -32,7 +32,7 @@ async function readBounded({ body }: Response): Promise<Uint8Array<ArrayBuffer>>
   let size = 0
   for await (const chunk of body ?? []) {
     size += chunk.byteLength
-    // Leaving the loop cancels the body.
+    // Leaving the loop by an exception cancels the body.
     if (size > MAX_BYTES) throw new Error(`the provider answers more than ${MAX_BYTES} bytes`)
     chunks.push(chunk)
   }

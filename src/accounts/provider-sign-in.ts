@@ -36,7 +36,7 @@ export type ProviderOutcome =
   | (SignIn & { next: string })
   /** The address has an account, whose password is needed to link the person. */
   | { outcome: 'password_needed'; pending: string; email: string; next: string }
-  /** The provider has asked again, and the code of the second factor is needed too. */
+  /** The provider has authenticated the person again, but the code of the second factor is needed too. */
   | { outcome: 'confirmation_code_needed'; pending: string; next: string }
   | { outcome: 'linked' | 'confirmed'; next: string }
 
@@ -62,7 +62,7 @@ type ProviderSignInOptions = {
   sessions: Pick<Sessions, 'signInBy' | 'signInByLink' | 'isConfirmed' | 'isCode'>
   /** Whether a first sign-in makes an account. */
   signup: boolean
-  /** The domains of the addresses that may sign up; none allows any. */
+  /** The domains of e-mail addresses that may sign up; if empty, all may. */
   domains: readonly string[]
   adminGroup: GroupRule | null
   /** The account that only ever signs in with its password. */

@@ -94,7 +94,8 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
       config[client.customFetch] = fetch
       config.timeout = TIMEOUT_MS / SECOND
       if (isPlain) client.allowInsecureRequests(config)
-      // Without this the library trusts TLS alone for a token that it fetched itself.
+      // Verify the signature of the ID token too. By default the library trusts TLS for a token that it has
+      // fetched itself.
       client.enableNonRepudiationChecks(config)
       return config
     }
@@ -135,7 +136,7 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
         .catch((cause) => fail(reasonOf(cause), cause))
       const claims = tokens.claims()
       if (claims === undefined) throw new ProviderError('id_token_missing')
-      // The library follows the issuers of all tenants of Entra.
+      // Accept the issuers of all tenants of Entra.
       if (claims.iss !== expected) throw new ProviderError('issuer_mismatch')
       if (claims.azp !== undefined && claims.azp !== clientId) throw new ProviderError('another_client')
       if (claims.iat * SECOND > systemNow() + CLOCK_SKEW) throw new ProviderError('issued_in_future')
@@ -145,7 +146,7 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
       const more = await client
         .fetchUserInfo(config, tokens.access_token, claims.sub)
         .catch((cause) => fail('userinfo_refused', cause))
-      // Whichever names the address also says whether it is verified.
+      // Take the flags from the source of the address, because they say whether that address is verified.
       const { email_verified, hd, xms_edov } = claims.email === undefined ? more : claims
       return { ...more, ...claims, email_verified, hd, xms_edov }
     },
@@ -171,7 +172,7 @@ export function createProvider(settings: ProviderSettings, systemNow: Now) {
   }
 }
 
-/** Throws ProviderError for what is no https URL, or http where `allowsPlain`. */
+/** Throws ProviderError unless the text is an https URL, or an http URL if `allowsPlain`. */
 function requireUrl(value: unknown, { name, allowsPlain }: { name: string; allowsPlain: boolean }): void {
   const protocol = typeof value === 'string' ? URL.parse(value)?.protocol : undefined
   if (protocol === 'https:' || (allowsPlain && protocol === 'http:')) return

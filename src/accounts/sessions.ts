@@ -23,7 +23,7 @@ type SignInEnd = ({ outcome: 'signed_in' } & NewSession) | { outcome: 'refused' 
 
 export type SignIn =
   | SignInEnd
-  /** The password is right; the form returns `pending` together with the code. */
+  /** The password is right. The form must send `pending` together with the code. */
   | { outcome: 'code_needed'; pending: string }
 
 type PasswordAttempt = { password: string; visit: Visit }
@@ -143,11 +143,11 @@ export function createSessions(options: SessionsOptions) {
     const { id } = found.account
     const { issuer, subject, sid } = origin
     if (issuer !== null && subject !== null) {
-      // The provider may have signed the person out while a password or code was awaited.
+      // The provider may have signed the person out while the server waited for a password or code.
       if (await store.identities.isEnded({ issuer, subject, sid }, at)) return { outcome: 'refused' }
       if (links !== null)
         await store.identities.bind({ accountId: id, tested: found.passwordHash, issuer, subject })
-      // The link may have ended while the code was awaited.
+      // The link may have been removed while the server waited for the code.
       else if ((await store.identities.findCredentials({ issuer, subject }))?.account.id !== id)
         return { outcome: 'refused' }
     }

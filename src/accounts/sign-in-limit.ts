@@ -27,7 +27,7 @@ const ofPair = budgetOf('pair', 10)
 const ofAccount = budgetOf('account', 100)
 /** Wrong tries from one address for all accounts. */
 const ofAddress = budgetOf('address', 50)
-/** Tries per account beyond that limit, so that a neighbour behind the same address can still sign in. */
+/** Tries per account beyond that limit, so that another client behind the same address can still sign in. */
 const OWN_TRIES_OF_PAIR = 3
 /** All tries from one address, because each costs the server time. */
 const ofAddressInAll = budgetOf('address in all', 300)

@@ -14,7 +14,7 @@ type SignUpOptions = {
   /** Limits how many slow hashes run at once. */
   inLine: InLine
   limit: Pick<SignInLimit, 'trySignUp'>
-  /** The domains of the addresses that may sign up; none allows any. */
+  /** The domains of e-mail addresses that may sign up; if empty, all may. */
   domains: readonly string[]
 }
 

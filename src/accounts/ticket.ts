@@ -13,7 +13,7 @@ export function createTicket<T extends object>({ keyring, now, field, lifetime }
   const place = { subkey: 'owner', subject: new Uint8Array(), field } as const
   return {
     seal: (value: T): string => sealJson({ ...value, until: now() + lifetime }, keyring, place),
-    /** Returns null for one that has lapsed or was altered. `until`: milliseconds since 1970. */
+    /** Returns null for a ticket that has expired or was altered. `until`: milliseconds since 1970. */
     open: (text: string): (T & { until: number }) | null => {
       const opened = openJson<T & { until: number }>(text, keyring, place)
       return opened === null || now() >= opened.until ? null : opened

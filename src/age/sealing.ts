@@ -15,7 +15,7 @@ export async function sealText(text: string, recipients: readonly string[]): Pro
   return armor.encode(await encrypterFor(recipients).encrypt(text))
 }
 
-/** The `n`th of `of` files; null where the number of files is not known. */
+/** The position `n` in a sequence of `of` files; null if their number is not known. */
 export type FilePosition = { n: number; of: number }
 
 /** `at`: the time that the file gets when it is opened, in milliseconds since 1970. */
@@ -72,7 +72,7 @@ export async function openFile(
   sealed: AsyncIterable<Uint8Array>,
   { identities, maxBytes, begin, write }: OpenOptions,
 ): Promise<DecryptedFile> {
-  // Failures of the disk or the network are not those of the content.
+  // Pass failures of the disk or the network on: they say nothing about the content.
   let other: { cause: unknown } | null = null
   const noting = (cause: unknown) => {
     other ??= { cause }

@@ -177,7 +177,7 @@ function readTail(zip: Uint8Array): Tail {
   if (view.getUint32(listed, true) !== LISTED.signature) throw unfit()
   const nameEnd = listed + LISTED.bytes + view.getUint16(listed + 28, true)
   const extraEnd = nameEnd + view.getUint16(listed + 30, true)
-  // A longer list has another entry.
+  // If the list is longer, there is another entry.
   if (extraEnd + view.getUint16(listed + 32, true) !== listed + listedBytes) throw unfit()
   const large64 = largeSizes(viewOf(zip.subarray(nameEnd, extraEnd)))
   const sizeAt = (at: number) => {
@@ -243,7 +243,7 @@ function crc32(bytes: Uint8Array, crc: number): number {
   })
   const known = table
   let sum = ~crc
-  // An iterator takes several times as long.
+  // A plain loop: an iterator takes several times as long.
   for (let at = 0; at < bytes.length; at += 1)
     sum = (sum >>> 8) ^ (known[(sum ^ (bytes[at] ?? 0)) & 0xff] ?? 0)
   return ~sum >>> 0

@@ -1,5 +1,5 @@
-// The operations of the API: their texts, parameters and answers. The reference adds what follows from their
-// URLs and bodies.
+// The operations of the API: their texts, parameters and answers. The reference adds the facts that follow
+// from their URLs and bodies.
 
 import type { API, Endpoint } from '../http/urls.ts'
 import type { AnswerName } from './answer-tables.ts'

@@ -36,7 +36,7 @@ export type Surface = {
   kind: PushKind | null
   /** Whether a create also reads fields from the query, and a body without a content type. */
   isLenient: boolean
-  /** The fixed `error` of a refused passphrase; null puts the reason there, as in `message`. */
+  /** The fixed `error` of a refused passphrase. If null, `error` is the reason, like `message`. */
   passphraseError: string | null
 }
 

@@ -20,7 +20,7 @@ type AccountsPlace = {
   /** Creates a missing data folder, or the tables of an empty database. */
   create?: { keyFile: string | null } | undefined
   now: Now
-  /** Says that a line of the audit log is missing. */
+  /** Warns that a line of the audit log is missing. */
   warn: (warning: string) => void
 }
 

@@ -1,4 +1,4 @@
-// An act for --audit-log, and the wrapping of use cases that tells their acts.
+// Acts for --audit-log, and functions that wrap use cases to record their acts.
 
 import { ProviderError } from '../accounts/provider-error.ts'
 import { isDomainError } from '../domain/errors.ts'
@@ -38,7 +38,7 @@ export function createOn(tell: (act: Act) => void) {
 
 type Note<F> = F extends Work<infer A, infer R> ? (result: NonNullable<R>, ...args: A) => void : never
 
-/** Wraps operations, so that `notes` get each result that is not null. */
+/** Wraps operations: passes each result that is not null to the function of the same name in `notes`. */
 export function noting<P extends object>(part: P, notes: { [K in keyof P]?: Note<NoInfer<P>[K]> }): P {
   return wrapEach(
     part,

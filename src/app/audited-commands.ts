@@ -1,4 +1,4 @@
-// The lines that commands on accounts leave in the --audit-log of the server of their data folder.
+// Records what commands on accounts do, in the --audit-log of the server of their data folder.
 
 import type { Now } from '../domain/time.ts'
 import { presentAuditLine } from '../operating/audit-trail.ts'

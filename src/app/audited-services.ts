@@ -127,7 +127,7 @@ function auditProvider(signIn: ProviderSignIn, on: On): ProviderSignIn {
   return on(signIn, {
     finish: (_, result) => {
       const outcome = result?.outcome
-      // The store tells the link itself.
+      // The store records the new link itself.
       if (outcome === 'linked') return null
       if (outcome === 'confirmed') return { action: 'confirm-provider' }
       if (outcome === 'confirmation_code_needed')

@@ -1,5 +1,5 @@
-// Writes --audit-log: wraps the store, the services, the backups and the front door, and changes nothing that
-// they do. Loaded with the flag only.
+// Writes --audit-log: wraps the store, the services, the backups and the front door without changing their
+// behaviour. Loaded only with the flag.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Backups } from '../backup/backups.ts'
@@ -40,7 +40,7 @@ type AuditingOptions = {
 export function createAuditing({ file, store, now, version, settings }: AuditingOptions) {
   const { keyring, lists } = store
   const calls = new AsyncLocalStorage<AuditedCall>()
-  /** Lines wait for the ids of their pushes, and keep the order of their commits. */
+  /** Lines wait until the ids of their pushes are known, and keep the order of their commits. */
   let written: Promise<void> = Promise.resolve()
 
   /** Adds facts to the record of the current request. Does nothing outside of a request. */
@@ -78,7 +78,7 @@ export function createAuditing({ file, store, now, version, settings }: Auditing
 
   function tellEnd(push: StoredPush, reason: string): void {
     if (push.expiredOn === null) return
-    // An expiry by time is nobody's act.
+    // An expiry by time has no actor.
     const nobody = reason === 'time' ? { user: null, ip: null } : {}
     tell({ action: 'push-expire', reason, push, ...nobody })
   }

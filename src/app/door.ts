@@ -102,7 +102,7 @@ type SharedParts = DoorOptions &
 
 type SideOptions = Pick<FrontDoorOptions, 'hostRules' | 'cors' | 'secure' | 'isTls' | 'isOutside'> & {
   clientOf: ClientOf
-  /** The only URLs of this side; all without it. */
+  /** The only URLs of this side; if absent, all. */
   only?: readonly Endpoint[]
 }
 
@@ -223,7 +223,7 @@ function createIsAdmin({ services, getGuest }: ReadinessOptions): (exchange: Exc
     const known = account ?? (await getGuest(exchange)).viewer.account
     return known?.isAdmin ?? false
   }
-  // Monitoring needs an answer even while the database hangs.
+  // Answer in time, because monitoring needs an answer even while the database hangs.
   return (exchange) => Promise.race([look(exchange).catch(() => false), Bun.sleep(SECOND).then(() => false)])
 }
 

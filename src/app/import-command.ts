@@ -21,7 +21,7 @@ import { type ImportPlace, type ImportPlacePorts, openLook, openPlace, requireDa
 export type ImportWish = ImportPlace & {
   /** The path of an SQLite file, or the address of a server. */
   database: string
-  /** The password of the server's user, in place of the one in the address. */
+  /** The password of the database user; overrides the one in the address. */
   sourcePassword: string | null
   storage: string | null
   /** The file of the master key; null for the key that Password Pusher publishes. */

@@ -108,7 +108,7 @@ function present({ keys }: Pick<Keyring, 'keys'>, uses: readonly KeyUse[]) {
   }))
 }
 
-/** Reseals all rows but idempotency keys, whose answers open only with the client's key. */
+/** Reseals all rows except idempotency keys, whose answers can only be opened with the client's key. */
 function* resealAll(keyring: Keyring): Step<KeyUse[]> {
   yield* resealSecrets((field, { accountId, sealed }) => {
     const secret = openForAccount(sealed, { accountId, field, keyring })

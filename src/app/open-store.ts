@@ -44,7 +44,7 @@ export async function openAnyStore(config: StoreConfig, ports: StorePorts): Prom
 type ServedStoreOptions = Pick<StorePorts, 'now' | 'uptime' | 'onCommitted' | 'abandoned'> & {
   config: Config
   log: Log
-  /** Tests wrap the store to make it fail. */
+  /** Overrides the store, which tests wrap to make it fail. */
   interpose?: ((store: OpenedStore) => OpenedStore) | undefined
 }
 

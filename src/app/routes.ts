@@ -61,7 +61,10 @@ type RoutesOptions = ServedParts & {
   known?: readonly Endpoint[] | undefined
 }
 
-/** The Robots Exclusion Protocol (RFC 9309). Pages repeat it for robots that follow a link. */
+/**
+ * Serves the rules of the Robots Exclusion Protocol (RFC 9309). Pages repeat them for robots that follow a
+ * link.
+ */
 const NOTHING_TO_INDEX = 'User-agent: *\nDisallow: /\n'
 
 export function createRoutes(options: RoutesOptions) {

@@ -206,7 +206,7 @@ function createAccess(options: ServicesOptions, { hashing, mails, signIn: limit 
     accountLinks: createAccountLinks({
       ...{ store, passwords, inLine, limit, keyring },
       allowsReset: createAllowsReset(config),
-      // No other account could sign in with the password that the link asks for.
+      // Only this account can sign in with the password that the link asks for.
       setupEmail: config.passwordSignIn === 'no' ? config.breakGlass : null,
       mailLimit: config.smtpUrl === null ? null : mails,
       onError: noteFailure(log, 'could not send a link for a new password'),

@@ -1,4 +1,4 @@
-// Sign-in as the settings want it: by the provider, by the proxy, by passkey, and who may use a password.
+// Sign-in as configured: by the provider, by the proxy or by passkey, and which accounts may use a password.
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -37,7 +37,10 @@ export function createAllowsReset(config: Config) {
   return (account: Account): boolean => allowsPassword(account) && (account.hasPassword || isAlone)
 }
 
-/** Logs each use of the account that gets in while the provider is down, and tells the administrators. */
+/**
+ * Logs each sign-in of the emergency account, which works while the provider is down, and notifies the
+ * administrators.
+ */
 export function createWatchBreakGlass({ config, store, log }: SignInOptions) {
   return ({ id, email }: Account): void => {
     if (email !== config.breakGlass) return
@@ -72,8 +75,9 @@ function findProblem(account: Account | null): string | null {
 }
 
 /**
- * A passkey alone signs in where the password alone could: where the provider or a proxy decides who gets in,
- * it is a second factor. The account of --break-glass always uses its password.
+ * Creates the sign-in by passkey. A passkey signs in by itself if a password could. If the provider or a
+ * proxy decides who may sign in, it is a second factor. The account of --break-glass always needs its
+ * password.
  */
 export function createPasskeySignIn(
   { config, store, log }: SignInOptions,

@@ -46,7 +46,7 @@ async function openCertificate({ config, log, now, network }: TlsOptions): Promi
   if (existsSync(authorityPath) && isReadableByOthers(authorityPath)) {
     log.warn(`others on this machine can read the authority ${authorityPath}: close it with chmod 600`)
   }
-  // Opening the store cleaned up the data folder only.
+  // Clean up here: opening the store has only cleaned up the data folder.
   removeUnfinished(dirname(authorityPath), basename(authorityPath))
   // Loaded only when needed, because loading it takes longer than the rest of a start.
   const { openOwnCertificate } = await import('../lan/own-certificate.ts')

@@ -37,7 +37,7 @@ export function createCertificateWatch({ certificate, log }: CertificateWatchOpt
     return true
   })
 
-  /** Reports a problem once, however often it is found again. */
+  /** Reports a problem once, even if it is found again. */
   async function lookAgain(report: JobReport): Promise<void> {
     try {
       await look()

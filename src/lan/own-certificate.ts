@@ -92,7 +92,7 @@ async function openAuthority(options: OwnCertificateOptions): Promise<KeyPair> {
   return authority
 }
 
-/** The reason for a new authority; null when this one can still vouch for this machine. */
+/** Returns the reason for a new authority; null if this one can still vouch for this machine. */
 function whyAnother({ certificate }: KeyPair, { names, now }: OwnCertificateOptions): string | null {
   const permitted = namesOfAuthority(certificate)
   const missing = names.find((name) => !permitted.includes(name))

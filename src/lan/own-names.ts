@@ -1,4 +1,4 @@
-// The names and addresses of this machine that its own certificate vouches for. Never from a request.
+// The names and addresses of this machine for its own certificate. None of them comes from a request.
 
 import ipaddr from 'ipaddr.js'
 import { isTopLevelDomain, LOCAL_DOMAINS } from '../text/local-names.ts'

@@ -36,7 +36,9 @@ type DeliveriesOptions = {
  */
 const AT_ONCE = 2 * MOST_WEBHOOKS
 const RETRY_MS = 5_000
-/** The pause while the message that is due first has to wait for its receiver, or others were given up. */
+/**
+ * The pause while the message that is due first waits for its receiver, or while others are being given up.
+ */
 const BLOCKED_MS = 250
 
 /** The receiver of all mail: the mail server. */
@@ -48,7 +50,7 @@ const receiverOf = ({ webhookId }: DueMessage) => webhookId ?? MAIL
 
 export function createDeliveries(options: DeliveriesOptions): Job {
   const { outbox, channels, damage, now } = options
-  // Without a channel, messages can only lapse.
+  // Without a channel, messages can only expire.
   const lookAgain = channels.length === 0 ? HOUR : options.lookEvery
   const running = new Map<number, Promise<void>>()
   const stopping = new AbortController()
@@ -84,7 +86,7 @@ export function createDeliveries(options: DeliveriesOptions): Job {
     const due = await outbox.findNextDue()
     const wait = due === null ? lookAgain : Math.min(due - now(), lookAgain)
     if (wait > 0) return wait
-    // Hanging webhooks leave room for mail, which accounts wait for.
+    // Above the limit take only mail, so that hanging webhooks do not stop it.
     const onlyMail = running.size >= AT_ONCE
     if (onlyMail && running.has(MAIL)) return lookAgain
     const message = await outbox.takeDue([...running.keys()], { onlyMail })

@@ -32,7 +32,7 @@ export type OutboundOptions = {
 
 const WITHIN = 10 * SECOND
 const MOST_ANSWER = 1024
-/** Addresses of a name that are tried. It may have more than the deadline allows. */
+/** How many addresses of a name are tried. A name may have more than there is time for. */
 const MOST_ADDRESSES = 4
 
 const listAll = () =>

@@ -3,8 +3,8 @@
 import type { DeliveryError, DeliveryFailure } from '../domain/outbox.ts'
 
 /**
- * Resolves to the result of `work`, or to `timed_out` after `within` milliseconds or when `stopped` aborts.
- * Then also aborts the signal of `work`, so that it closes its connection.
+ * Resolves to the result of `work`; to `timed_out` after `within` milliseconds or if `stopped` aborts. Then
+ * also aborts the signal of `work`, so that it closes its connection.
  */
 export function inTime<E extends DeliveryFailure>(
   work: (ended: AbortSignal) => Promise<E | null>,

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 import type { Address } from '../domain/client.ts'
 import { isListed, type WebPlace } from '../text/web-address.ts'
 
-/** Ranges of this machine and its link, and ranges that tunnel into another network. */
+/** Ranges of this machine and its local network, and ranges that tunnel into another network. */
 const FORBIDDEN = new Set<string>([
   ...['unspecified', 'loopback', 'linkLocal', 'multicast', 'broadcast'],
   ...['deprecatedSiteLocal', 'discard', 'teredo'],

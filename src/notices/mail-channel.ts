@@ -29,7 +29,7 @@ type MailLinks = {
   fresh: string
 }
 
-/** The events after which a push is under the tab with what is new. */
+/** The events after which a push is under the tab with new pushes. */
 const MAKES_NEW: ReadonlySet<EventType> = new Set([
   'push.used_up',
   'push.expired_unopened',

@@ -1,5 +1,5 @@
 // The texts of mails: plain, in the language of the recipient. A link is alone on its line, so that every
-// program recognises it.
+// mail program recognises it.
 
 import type { EventType } from '../domain/events.ts'
 import type { Language } from '../domain/language.ts'

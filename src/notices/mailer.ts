@@ -10,7 +10,7 @@ import type { MailText } from './mail-texts.ts'
 
 export type Mail = MailText & {
   to: string
-  /** Letters and digits, the same at each retry, which identifies a duplicate. */
+  /** An id of letters and digits, the same at each retry, which identifies duplicates. */
   id: string
 }
 

@@ -141,7 +141,7 @@ export function createBeginAnswer(options: AnsweringOptions) {
       attempt?.end()
       if (isUnproven) unproven.delete(id)
       const reservation = isCompleted ? null : await reserving?.catch(() => null)
-      // A reservation that cannot be freed now lapses.
+      // Ignore a failure: a reservation that is not freed expires.
       if (reservation) await store.requests.freeReservation(reservation).catch(() => undefined)
     }
 

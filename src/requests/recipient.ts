@@ -18,7 +18,7 @@ export function fingerprintOfRecipient(recipient: string): string {
 }
 
 /**
- * Throws `invalid` unless encrypting for the key works: a key may have a valid checksum and be no point of
+ * Throws `invalid` unless encrypting for the key works. A key may have a valid checksum but be no point on
  * its curve.
  */
 export async function requireRecipient(recipient: string): Promise<void> {
@@ -33,7 +33,9 @@ export async function encryptText(recipient: string, text: string): Promise<stri
   return (await loadSealing()).sealText(text, [recipient])
 }
 
-/** Encrypts the `n`th file of an answer, as `n.age`, while it arrives. How many will come is not known. */
+/**
+ * Encrypts the `n`th file of an answer, as `n.age`, while it arrives. The number of files is not known yet.
+ */
 export function encryptFile(
   recipient: string,
   file: IncomingFile,

@@ -12,7 +12,9 @@ import type { LinkedRequest, StoredRequest } from '../store/requests-contract.ts
 
 type RequestTexts = { urlToken: string; name: string; message: string }
 
-/** Prefixes the token with a slash, which no token of a push contains, so that it never finds a request. */
+/**
+ * Prefixes the token with a slash. No token of a push contains one, so a push's token never finds a request.
+ */
 export function lookupOfRequest(urlToken: string, lookupKey: Uint8Array): Buffer {
   return lookupOf(`request/${urlToken}`, lookupKey)
 }

@@ -124,7 +124,7 @@ export function createRequests(options: RequestsOptions) {
     return request
   }
 
-  /** Throws `not_found`. */
+  /** Finds the request. Throws `not_found`. */
   async function find(urlToken: string): Promise<StoredRequest> {
     if (!isUrlToken(urlToken)) throw notFound()
     for (const { lookup } of keyring.keys) {
@@ -149,5 +149,5 @@ export function createRequests(options: RequestsOptions) {
   return { create, list, get, close, findAsked, beginAnswer, findRecipient, keepRecipient }
 }
 
-/** `address`: the owner's network address, by which passphrases queue. */
+/** `address`: the owner's network address, which limits the queue of passphrases. */
 type Creation = { wanted: NewRequest; address: string }

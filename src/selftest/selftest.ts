@@ -72,7 +72,7 @@ async function startTrial({ seed, ...options }: SelftestOptions): Promise<Trial>
   const mark = `selftest-${seed}-${draw(1e9)}`
   const started = performance.now()
   const server = await startServer(options)
-  // A busy machine is slow, which breaks no promise.
+  // A busy machine may be slow: that breaks no promise.
   const slowness = Math.min(MAX_SLOWNESS, Math.max(1, (performance.now() - started) / USUAL_START_MS))
   await runCommand(options, ['user', 'add', ACCOUNT, '--password-stdin'], `${mark} password`)
   const auth = { authorization: `Bearer ${await runCommand(options, ['token', 'create', ACCOUNT])}` }
@@ -162,7 +162,7 @@ async function expireAll(trial: Trial): Promise<PromiseResult> {
   ledger.known.set(url_token, { payload, views: 1, seen: 0, lost: 0, deleted: 'no' })
   const pushes = await checkRest(trial, Number.POSITIVE_INFINITY)
   const deadline = performance.now() + VANISH_MS * slowness
-  // The files of a last view stay for their downloads, so check only the WAL.
+  // Check only the WAL: the files of a last view are kept for their downloads.
   const leftovers = () =>
     readFolder(dataDir).filter(({ path, bytes }) => path.endsWith('-wal') && bytes.length > 0)
   while (leftovers().length > 0 && performance.now() < deadline) await Bun.sleep(250)

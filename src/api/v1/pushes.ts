@@ -11,7 +11,7 @@ import type { BodyName } from '../request-tables.ts'
 import { presentPreviousVersion, type VersionFacts } from '../version.ts'
 import type { ByToken } from '../viewer.ts'
 
-/** Clients compare this text. */
+/** Keep this text exactly, because clients compare it. */
 const passphraseError = 'This push has a passphrase that was incorrect or not provided.'
 const COMMON = { isLenient: true, passphraseError } as const
 

@@ -52,7 +52,7 @@ export async function examine(options: DoctorOptions): Promise<Finding[]> {
   })
   // Run this last: reading every file may take hours.
   const deep = options.isDeep ? await lookAtAll(createDeepChecks(place, rows), LONGEST_MS) : []
-  // A problem that the running server reports replaces our own finding.
+  // A problem that the running server reports takes precedence over the doctor's own finding.
   const told = await askServer(place)
   const isUntold = ({ part }: Finding) => !told.some((one) => one.part === part)
   return [...[...found, ...own].filter(isUntold), ...deep, ...told]

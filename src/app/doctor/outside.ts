@@ -1,5 +1,5 @@
-// Checks of the doctor on what settings add to a data folder: certificate, bucket, backups, log file, mail
-// and webhooks.
+// Checks of the doctor for what the settings refer to outside the data folder: certificate, bucket, backups,
+// log file, mail and webhooks.
 
 import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -89,7 +89,7 @@ async function lookAtBackups({ config, now, isServed }: DoctorTarget): Promise<V
   const last = note.last?.folder === folder ? note.last : null
   if (last === null)
     return warning(`There is no backup in ${folder} yet.`, 'Start the server; it makes one soon after.')
-  // The running server reports the cause itself.
+  // A running server reports an overdue backup itself, with its cause.
   const isOverdue = !isServed && now() - last.at > every + graceOf(every)
   const judged = judgeBackup({ folder, last, making: null, failure: null, isOverdue })
   if (judged.state !== 'ok') return judged
@@ -119,7 +119,7 @@ async function lookAtWebhookHosts({ config: { webhookHosts: listed } }: DoctorTa
   const { connectOutside } = await import('../../notices/guarded-request.ts')
   async function tryHost(host: string): Promise<DeliveryError | null> {
     const { hostname, port } = new URL(`http://${host}`)
-    // A port does not imply TLS, except 443.
+    // Use TLS only on port 443, because the list of hosts does not say which ports use it.
     const place = (isTls: boolean) => ({ hostname, port: Number(port) || (isTls ? 443 : 80), isTls })
     const hasPort = /:\d+$/.test(host)
     const options = { listed, within: HOST_MS }
