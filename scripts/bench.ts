@@ -27,7 +27,7 @@ import { describeMachine, formatTable, type Row } from './bench/table.ts'
 const DIST = join(import.meta.dir, '..', 'dist')
 const BINARY = join(DIST, process.platform === 'win32' ? 'oncebox.exe' : 'oncebox')
 
-/** The minimum number of pushes: with fewer, some would lose their last view during the retrieves. */
+/** The minimum number of pushes. With fewer, some would get their last view during the retrievals. */
 const FEWEST_AMONG = 20_000
 
 const USAGE = `npm run bench -- [options]

@@ -1,5 +1,5 @@
-// Breaks things under load, in front of several nodes: `npm run chaos`, for hours if you like. The exit code
-// is 1 when a promise was broken.
+// Breaks dependencies of several nodes under load: `npm run chaos`, for hours if you like. The exit code is 1
+// if a promise was broken.
 
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -14,7 +14,7 @@ const steps = {
     command: ['biome', 'ci', '.', ...(process.stdout.isTTY ? [] : ['--colors=off'])],
     tests: false,
   },
-  // With threads, it checks most files twice, which takes 50 % more processor time.
+  // With threads, it checks most files twice, which takes 50 % more CPU time.
   types: { command: ['tsc', '--noEmit', '--singleThreaded'], tests: false },
   readme: { command: [BUN, 'scripts/readme.ts', '--check'], tests: false },
   licenses: { command: [BUN, 'scripts/licenses.ts', '--check'], tests: false },

@@ -27,7 +27,7 @@ const FLAGS = [
   '--bytecode-order=scripts/start.order',
   // Modules that are imported later take no memory until then.
   '--splitting',
-  // A thread looks for its entry beside the code that starts it.
+  // Name the file so, because a thread looks for its entry beside the code that starts it.
   '--entry-naming=[name].[ext]',
   // The executable must not load a bunfig.toml or a .env from the folder where it is started.
   '--no-compile-autoload-dotenv',
@@ -49,11 +49,14 @@ export type Compilation = {
   runtime?: string
 }
 
-/** Compiles the executable. Throws Bun's message on failure, when no older executable remains either. */
+/**
+ * Compiles the executable. Throws Bun's message on failure, and then leaves no older executable behind
+ * either.
+ */
 export async function compile({ output, ...system }: Compilation): Promise<void> {
   mkdirSync(dirname(output), { recursive: true })
   rmSync(output, { force: true })
-  // Bun puts source maps beside the executable, which carries them as well.
+  // Remove Bun's source maps: the executable contains them too.
   const folder = mkdtempSync(join(dirname(output), '.compile-'))
   try {
     const made = join(folder, basename(output))

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const MEMORY = '/dev/shm'
-/** Containers often have only 64 MiB there. */
+/** Containers often have only 64 MiB of memory there. */
 const MIN_BYTES = 2 * 1024 ** 3
 
 /** Makes a folder that the caller removes; on a disk if no file system in memory is available. */

@@ -1,4 +1,4 @@
-// The server to compare with: a process that only returns a small JSON through Bun.serve.
+// The baseline server: a process that only returns a small JSON through Bun.serve.
 
 const server = Bun.serve({
   hostname: '127.0.0.1',

@@ -1,4 +1,4 @@
-// Servers on a new folder and on one of many pushes, their creates, retrieves and pages.
+// Measures creates, retrievals and pages of servers on a new folder and on one with many pushes.
 
 import { join } from 'node:path'
 import { fillFolder } from './fill.ts'

@@ -39,7 +39,10 @@ type Sent = { path: string; init: RequestInit }
 type Named = [name: string, make: () => Sent]
 type Wait = { measured: number; remark: string }
 
-/** The longest wait over all kinds, each the shortest of several tries; the others are only printed. */
+/**
+ * The longest wait over all kinds, where the wait of a kind is the shortest of several tries. The others are
+ * only printed.
+ */
 export async function measureHostile(bench: Bench, subjects: readonly Subject[]): Promise<void> {
   console.error('… hostile requests')
   const cells = []

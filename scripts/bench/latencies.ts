@@ -7,8 +7,8 @@ export interface Latencies {
   /** Adds one latency, in nanoseconds. */
   record(nanoseconds: number): void
   /**
-   * Upper edge, in milliseconds, of the step below which `share` (0 to 1) of the latencies lie; 0 without
-   * any.
+   * Returns the upper bound, in milliseconds, of the fastest `share` (0 to 1) of the latencies; 0 if there
+   * are none.
    */
   percentile(share: number): number
   /** The longest latency, in milliseconds. */

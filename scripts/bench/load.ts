@@ -8,7 +8,7 @@ import type { Running } from './servers.ts'
 const SILENCE_NANOSECONDS = 10e9
 const RECONNECTS_ALLOWED = 200
 
-/** The requests and the server of a load. */
+/** A load: its requests and its server. */
 export interface Requests {
   /** Whether to use TLS. The certificate is not verified. */
   readonly server: Pick<Running, 'port' | 'pid' | 'isTls'>
@@ -188,7 +188,7 @@ const handlers = {
   },
 }
 
-/** Handlers that send nothing before the TLS handshake. */
+/** Socket handlers that send nothing before the TLS handshake. */
 const tlsHandlers = { ...handlers, open: () => undefined, handshake: handlers.open }
 
 function sendNext(connection: Connection): void {

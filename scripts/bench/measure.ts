@@ -21,7 +21,7 @@ export interface Bench {
   readonly sandbox: Sandbox
   readonly cores: Cores
   readonly bare: Running
-  /** The requests that each server had in turns, by its process. */
+  /** The results of each server, by its process. */
   readonly sent: Map<number, number>
   addRow(row: Row): void
   /** Adds a line to the plots. */

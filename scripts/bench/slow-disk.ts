@@ -1,4 +1,4 @@
-// Measures how long a request that needs no disk waits beside 64 readers on a slow disk, and how many views
+// Measures how long a request that needs no disk waits while 64 readers use a slow disk, and how many views
 // per second these readers reach.
 
 import { join } from 'node:path'

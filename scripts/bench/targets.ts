@@ -4,17 +4,17 @@
 export type Wanted = { readonly atLeast: number } | { readonly atMost: number }
 
 export const targets = {
-  /** Shares of the rate of a bare Bun.serve in the same run. */
+  /** Relative to the rate of a bare Bun.serve in the same run. */
   creates: { atLeast: 12 },
   retrieves: { atLeast: 17 },
-  /** The share of the rate over plain HTTP. */
+  /** Relative to the rate over plain HTTP. */
   tls: { atLeast: 75 },
-  /** Shares of the rate in a new folder. */
+  /** Relative to the rate in a new folder. */
   retrievesAmong: { atLeast: 60 },
   createsAmong: { atLeast: 65 },
   createPage: { atLeast: 4500 },
   linkPage: { atLeast: 9000 },
-  /** Latencies and retrieves beside a disk with this latency of a sync. */
+  /** Latencies and retrievals with a disk whose syncs have this latency. */
   slowDisk: {
     5: { p50: { atMost: 1 }, p99: { atMost: 5 }, retrieves: { atLeast: 5300 } },
     20: { p50: { atMost: 1 }, p99: { atMost: 6 }, retrieves: { atLeast: 1500 } },
@@ -42,7 +42,7 @@ export const targets = {
   filesMemory: { atMost: 96 },
   filesP99: { atMost: 100 },
 
-  /** The rate of one node over PostgreSQL, and of two together as a share of that. */
+  /** The rate of one node over PostgreSQL, and that of two together relative to it. */
   postgresCreates: { atLeast: 1500 },
   postgresRetrieves: { atLeast: 1900 },
   postgresTwoNodes: { atLeast: 100 },

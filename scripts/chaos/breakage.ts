@@ -4,7 +4,7 @@
 import { createLoad } from './load.ts'
 import { moment, type Outcome, recover, type Trial } from './scenario.ts'
 
-/** Pushes that are checked after each round. At the end, all are checked. */
+/** How many pushes are checked after each round. At the end, all are checked. */
 const CHECKED = 60
 
 export type Breakage = {

@@ -11,11 +11,11 @@ const PAUSE_MS = 100
 export type Answer = {
   status: number
   body: Body
-  /** Requests before this answer that were lost or refused: each may have been carried out. */
+  /** How many earlier tries of this request were lost or refused. Each may have been carried out. */
   lost: number
 }
 
-/** The members of the API's answers that are checked. */
+/** The members of the API's answers that the scenarios check. */
 export type Body = {
   url_token?: string
   payload?: string | null

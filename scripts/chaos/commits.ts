@@ -1,5 +1,5 @@
-// The connection to the database is cut exactly at a commit: before it is sent, or before its answer comes.
-// Each kind of change is tried at each of its commits.
+// Cuts the connection to the database exactly at a commit: before it is sent, or before its answer arrives.
+// Tries each kind of change at each of its commits.
 
 import type { Node } from '../../test/support/nodes.ts'
 import { KINDS, type Kind } from './changes.ts'

@@ -28,7 +28,7 @@ export function createLoad({ office: { nodes, auth }, draw, pauseMs }: Loading) 
   function start(): () => Promise<void> {
     let isOver = false
     const work = async () => {
-      // A request that never succeeded is already recorded as a fault.
+      // A request without success was already recorded as a fault.
       for (; !isOver; await Bun.sleep(pauseMs)) await act().catch(() => undefined)
     }
     const working = Array.from({ length: CLIENTS }, work)

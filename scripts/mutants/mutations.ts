@@ -24,7 +24,7 @@ const RULES: readonly Rule[] = [
   { find: /(?<=[(\s])!(?=[a-zA-Z(])/g, replace: '' },
   { find: /\btrue\b/g, replace: 'false' },
   { find: /\bfalse\b/g, replace: 'true' },
-  // A check that is left out.
+  // Omits a check.
   { find: /(?<=^ *)(?:await )?(?:\w+\.)*require\w*\(.*\)$/gm, replace: '' },
 ]
 

@@ -1,4 +1,4 @@
-// Tries one mutation on a copy of the project: which test file notices it, if any.
+// Tries one mutation on a copy of the project, and finds the test file that notices it, if any.
 
 import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -21,7 +21,7 @@ const LIMIT_MS = 5 * 60_000
 
 export type Verdict =
   | { outcome: 'noticed'; by: string }
-  /** No test notices it, but the program does not compile. */
+  /** No test noticed the mutation, but the program does not compile. */
   | { outcome: 'not compiled' }
   | { outcome: 'lives' }
 

@@ -41,7 +41,7 @@ export async function imageOf(contents: readonly ImageContent[]): Promise<Uint8A
   const manifests = images.map(({ manifest, platform }) => ({ ...manifest.described, platform }))
   const both = others.length === 0 ? null : jsonBlob(INDEX, indexOf(manifests))
   const tags = [first.version, 'latest']
-  // skopeo copies an archive without being told a tag only if it has a single entry.
+  // skopeo copies an archive without a tag only if it has a single entry.
   const entries =
     both === null
       ? tags.flatMap((tag) => manifests.map((manifest) => named(manifest, tag)))

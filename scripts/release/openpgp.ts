@@ -9,8 +9,8 @@ import { MAINTAINER } from './package-files.ts'
 export type OpenPgpSigner = ReturnType<typeof createOpenPgpSigner>
 
 /**
- * The creation time is part of the fingerprint. A minisign key has none, so this is a fixed date before every
- * release.
+ * The creation time of the key, which is part of its fingerprint. A minisign key has none, so this is a fixed
+ * date before every release.
  */
 const KEY_TIME = 1_577_836_800
 const ED25519 = Buffer.from('092b06010401da470f01', 'hex')
