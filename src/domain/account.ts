@@ -49,7 +49,7 @@ export const SIGN_IN_WAYS = ['password', 'oidc', 'header', 'passkey'] as const
 
 export type SignInWay = (typeof SIGN_IN_WAYS)[number]
 
-/** Accounts on one page of the administration. */
+/** The number of accounts on one page of the administration. */
 export const PEOPLE_PAGE_SIZE = 25
 
 /** An account as administrators see it; `lastSignInAt` is null if it has never signed in. */
@@ -85,10 +85,10 @@ export type Session = {
   confirmedAt: number
   /** How the session began; null for a password. */
   via: SignInVia | null
-  /** The person at the provider; null without one. */
+  /** The person at the provider; null if there is none. */
   issuer: string | null
   subject: string | null
-  /** The session at the provider; null if it names none. */
+  /** The session at the provider; null if the provider names none. */
   sid: string | null
   /** Whether the provider asked for a second factor. */
   isMultiFactor: boolean

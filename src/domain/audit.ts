@@ -35,7 +35,7 @@ export type EntryToImport = Visit & { kind: AuditKind; at: number }
 /** The longest text of an IPv6 address, which is one that ends with an IPv4 address. */
 const MAX_IP_CHARACTERS = 45
 const MAX_USER_AGENT_CHARACTERS = 255
-/** The longest origin that an entry keeps. */
+/** The maximum length of the origin that an entry keeps. */
 const MAX_REFERRER_CHARACTERS = 300
 /** The longest Referer header that is parsed: more than browsers send. */
 const MAX_SENT_REFERRER_CHARACTERS = 2000

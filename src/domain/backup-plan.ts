@@ -39,7 +39,7 @@ export function retryDelay(failures: number, every: number): number {
   return Math.min(every, LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1))
 }
 
-/** Returns how late a backup may be before it is reported as overdue. */
+/** Returns how late a backup may be before it is overdue. */
 export function graceOf(every: number): number {
   return Math.min(6 * HOUR, Math.max(MINUTE, every / 4))
 }

@@ -24,7 +24,7 @@ export function parseBucketPlace(text: string): { place: BucketPlace } | { probl
   if (url === null || url.protocol !== 's3:') return { problem: `must be such as ${EXAMPLE}` }
   if (url.username !== '' || url.password !== '' || url.port !== '' || url.hash !== '')
     return { problem: 'must have no credentials, port or fragment: the keys have settings of their own' }
-  // The URL parser would resolve these.
+  // Refuse these, because the URL parser would resolve them.
   if (/\/(\.|%2e){1,2}(\/|\?|$)/i.test(text)) return { problem: 'must have no dots as parts of the prefix' }
   const prefix = url.pathname.replace(/^\/+|(?<!\/)\/+$/g, '')
   if (!BUCKET.test(url.hostname)) return { problem: `must name a bucket, such as ${EXAMPLE}` }

@@ -7,7 +7,7 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6
 /** Returns the name under which an address is counted; null for loopback, which most limits exempt. */
 export type ClientOf = (address: string) => string | null
 
-/** The name of loopback where it is counted too. */
+/** The name under which loopback is counted where it is not exempt. */
 export const LOOPBACK = 'loopback'
 
 /** Counts loopback like any other client. Used for --receive-listen. */

@@ -46,7 +46,7 @@ export function createClock(options: ClockOptions) {
     )
   /** The last trusted reading. */
   let latest = stored.mark
-  /** The latest doubted reading. */
+  /** The latest reading that was doubted. */
   let doubted: number | null = isDoubtedAtStart(first, { stored, maxGap }) ? first : null
   /** A trusted reading, the uptime at that moment, and how far ahead of `expected` the clock may be. */
   let base =

@@ -109,7 +109,7 @@ function searchPathOf(options: Record<string, string>): string | null {
 
 /** Reads the options by the names of PostgreSQL, MySQL and Ruby's mysql2: with `-`, with `_` and without. */
 function optionsOf(query: string): Record<string, string> {
-  // A plus means a blank only in forms.
+  // Decode a plus as a plus: it means a blank only in forms.
   const pairs = [...new URLSearchParams(query.replaceAll('+', '%2B'))]
   return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase().replace(/[-_]/g, ''), value]))
 }

@@ -111,7 +111,7 @@ export class DamageError extends Error {
     super(DAMAGE[medium ?? 'disk'](place))
     this.place = place
     this.medium = medium
-    // A stack trace would not help: the fault is outside the program.
+    // Leave the stack trace out: the fault is outside the program.
     this.stack = this.message
   }
 }

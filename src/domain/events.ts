@@ -44,7 +44,9 @@ const UNOPENED: readonly EventType[] = ['push.expired_unopened']
 export const TRIED: readonly EventType[] = ['push.tried_after_end']
 const NOTHING: readonly EventType[] = []
 
-/** Whether a push expires soon. Excludes a push with a shorter lifetime from the start: its sender knows. */
+/**
+ * Whether a push expires soon. Excludes a push that was given a shorter lifetime, because its sender knows.
+ */
 export function expiresSoon({ createdAt, expiresAt, expiredOn }: Push, now: number): boolean {
   return expiredOn === null && expiresAt > now && expiresAt <= now + SOON && expiresAt - createdAt > SOON
 }

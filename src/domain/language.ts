@@ -47,7 +47,10 @@ export const LANGUAGE_NAMES = {
 export type Language = keyof typeof LANGUAGE_NAMES
 export const LANGUAGES = Object.keys(LANGUAGE_NAMES) as Language[]
 
-/** Returns the tag by which browsers and Intl know the language. Without its script, Serbian is Cyrillic. */
+/**
+ * Returns the tag by which browsers and Intl know the language. For them, `sr` without a script means
+ * Cyrillic.
+ */
 export const tagOf = (language: Language): string => (language === 'sr' ? 'sr-Latn' : language)
 
 /** Other tags for these languages, including those of Password Pusher. */
@@ -64,7 +67,7 @@ const BY_TAG = new Map<string, Language>([
 /** The first subtags of the tags that have a language here. */
 export const PRIMARY_SUBTAGS = [...new Set([...BY_TAG.keys()].map((tag) => tag.split('-', 1)[0] ?? ''))]
 
-/** Longer tags belong to no language (RFC 5646, 4.4.1). */
+/** A longer tag is no language (RFC 5646, 4.4.1). */
 export const MAX_TAG = 35
 
 /**
@@ -74,7 +77,7 @@ export const MAX_TAG = 35
 export function languageOf(tag: string | null): Language | null {
   if (tag === null || tag.length > MAX_TAG) return null
   const subtags = tag.toLowerCase().split(/[-_]/)
-  // Brazil writes differently from every other country.
+  // Every country except Brazil uses European Portuguese.
   if (subtags[0] === 'pt' && subtags.length > 1 && !subtags.includes('br')) return 'pt-PT'
   for (let length = subtags.length; length > 0; length -= 1) {
     const language = BY_TAG.get(subtags.slice(0, length).join('-'))

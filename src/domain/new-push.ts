@@ -22,7 +22,7 @@ export type PushLimits = {
   views: Range
   retrievalStep: boolean
   deletableByViewer: boolean
-  /** Whether an account may tell recipients its address. */
+  /** Whether accounts may show their address to recipients. */
   showSender: boolean
   /** Whether each new push needs a passphrase. */
   requirePassphrase: boolean

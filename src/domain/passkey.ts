@@ -1,4 +1,4 @@
-// Rules of passkeys: under which address a server has them, and when one may have been copied.
+// Rules of passkeys: at which addresses a server has them, and when one may have been copied.
 
 import { isLoopback } from '../text/local-names.ts'
 import { MINUTE } from './time.ts'
@@ -7,7 +7,7 @@ import { MINUTE } from './time.ts'
 export type Passkey = {
   id: number
   name: string
-  /** The host name that it belongs to. */
+  /** The host name for which it was created. */
   rpId: string
   /**
    * If false, the passkey only works as second factor: the password has changed since the passkey was last

@@ -39,7 +39,7 @@ export type NewRequest = Pick<
   passphrase: string | null
 }
 
-/** Longer first lines of a message are cut. */
+/** The maximum length of a title that is taken from a message; longer first lines are cut. */
 const MAX_TITLE = 80
 
 /** Returns the name of a request; else the first line of its message, which may be ''. */
