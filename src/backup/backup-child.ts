@@ -52,7 +52,7 @@ export function createStartBackup({ self: [program = '', ...entry], env }: OwnPr
   }
 }
 
-/** The running executable, even if an upgrade has replaced its file. */
+/** Use the running executable, even if an upgrade has replaced its file. */
 function runningProgram(program: string, entry: readonly string[]): string {
   const running = '/proc/self/exe'
   return entry.length === 0 && existsSync(running) ? running : program

@@ -51,7 +51,7 @@ export async function createBackups(options: BackupsOptions) {
   const { folder, every } = plan
   const limit = formatLength(longestBackup(every))
   let last = await readLast()
-  // Uptimes: when the next good backup is due, and when the next attempt starts.
+  // Uptimes at which the next complete backup is due, and at which the next attempt starts.
   let expectedUp = uptime() + delayAtStart({ last: last?.at ?? null, now: now(), every })
   let dueUp = expectedUp
   let running: RunningBackup | null = null

@@ -111,7 +111,7 @@ function removeLeft(own: string): void {
     try {
       if (now - lstatSync(part).mtimeMs > LEFT_AFTER_MS) unlinkSync(part)
     } catch {
-      // A folder, another user's file, or already removed.
+      // Ignore a folder, another user's file, and a file that is gone.
     }
   }
 }

@@ -99,7 +99,7 @@ function endsHeader(first: Buffer): boolean {
 
 function sealOf(first: Buffer, file: string): SealKind {
   const text = first.toString('latin1')
-  // A tar begins with a file name, never with a zero byte.
+  // A tar begins with a file name, and so never with a zero byte.
   if (text === '' || text.startsWith('\0')) throw unfitBackup(file, 'it is empty')
   if (text.startsWith(ARMOR))
     throw unfitBackup(file, 'it is an armored age file. Decode it first with: age --decrypt')
@@ -131,7 +131,7 @@ async function createDecrypter(
   return decrypter
 }
 
-/** Throws `conflict` if the file contains no keys, or other lines beside them. */
+/** Throws `conflict` if the file contains no keys, or contains other lines. */
 function addIdentities(decrypter: Decrypter, { path, text }: IdentityFile): void {
   const keys = identitiesIn(text)
   try {

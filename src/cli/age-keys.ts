@@ -1,5 +1,5 @@
-// The age keys for received content: the one in a link, and those in identity files. Content that they do not
-// open counts as not received.
+// The age keys for received content: the one in a link, and those in identity files. Refuses content that
+// none of them decrypts.
 
 import type { DecryptedFile, FilePosition } from '../age/sealing.ts'
 import type { PushClient } from '../client/client.ts'
@@ -60,10 +60,10 @@ export async function readAgeKeys({ linkKey, files = [] }: KeySources) {
     },
     /** Throws ClientFailure unless a key opens the text. */
     openText: (text: string): Promise<string> => openText(text, identities).catch(explain('The text')),
-    /** Opens a saved file into a new one. Throws ClientFailure unless a key opens it whole. */
+    /** Decrypts a saved file into a new one. Throws ClientFailure unless a key decrypts all of it. */
     openFile: ({ name, from, to }: { name: string; from: string; to: string }): Promise<DecryptedFile> =>
       openTo(from, to).catch(explain(name)),
-    /** Opens a file and writes it piece by piece. Throws ClientFailure unless a key opens it whole. */
+    /** Decrypts a file and writes it piece by piece. Throws ClientFailure unless a key decrypts all of it. */
     pourFile: (name: string, from: Blob, write: (bytes: Uint8Array) => Promise<void> | void) =>
       openStream(from, write).catch(explain(name)),
   }
@@ -88,7 +88,7 @@ export async function requireKeys(
 ): Promise<void> {
   const found = await client.check(urlToken).catch((cause) => {
     if (cause instanceof ClientFailure && cause.kind === 'unavailable') throw cause
-    // Opening the push tells better why.
+    // Continue: opening the push gives a better reason.
     return null
   })
   if (found === null) return
@@ -101,7 +101,7 @@ export async function requireKeys(
     throw unopened('The link has a key, but this push is not end-to-end. Whoever sent it can tell.')
 }
 
-/** Throws ClientFailure unless an opened file is the `n`th of its sender, as far as it tells. */
+/** Throws ClientFailure unless a decrypted file is the sender's file number `n`, if the file says so. */
 export function requirePosition({ position }: DecryptedFile, name: string, n: number): void {
   if (position !== null && position.n !== n)
     throw unopened(`${name} was refused: it is the file ${position.n}/${position.of} of its sender.`)

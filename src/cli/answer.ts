@@ -99,7 +99,7 @@ function refused(why: string): ClientFailure {
 
 type AskedContent = Awaited<ReturnType<PushClient['findAsked']>>
 
-/** Marks each line of the message, so that it cannot pass for a line of this program. */
+/** Marks each line of the message, so that none looks like a line of this program. */
 function tellAsked({ asker, message }: AskedContent, { say }: Shell): void {
   if (asker !== null) say(`${printableLine(asker)} asks:`)
   if (message !== '') say(...message.split('\n').map((line) => `> ${line}`))

@@ -9,7 +9,7 @@ import type { Shell } from './shell.ts'
 type Secret = {
   what: string
   question: string
-  /** The remedy without a terminal, in one sentence. */
+  /** The remedy if there is no terminal, in one sentence. */
   remedy: string
 }
 

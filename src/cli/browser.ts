@@ -68,7 +68,7 @@ export function createOpenPage(os: OperatingSystem) {
   return (url: string): boolean => {
     const [command, ...args] = openerOf(os) ?? []
     if (command === undefined) return false
-    // The address was printed as well, in case the program that opens it is missing.
+    // The URL was printed as well, in case the program that opens it is missing.
     start(command, [...args, url]).once('error', () => undefined)
     return true
   }

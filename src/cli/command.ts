@@ -36,16 +36,17 @@ export type Command<F extends SettingsTable = SettingsTable, S extends SettingsT
   /** The flags of this command only. */
   flags?: F
   /**
-   * Settings that it reads from flags, variables and files. The full table is also checked for
-   * contradictions, as for `serve`.
+   * The settings that the command reads from flags, variables and files. If it has the full table,
+   * contradictions are checked, as for `serve`.
    */
   settings?: S
-  /** The only group of settings that its help shows, for a command that takes all settings of `serve`. */
+  /** The only group of settings to show in its help, for a command that accepts all settings of `serve`. */
   helpedGroup?: string
   /** Passes the settings on unread: the service reads them when it starts. */
   keepsSettings?: true
   /**
-   * Whether the settings of an installed service count, unless the command line names a folder or a database.
+   * Whether to use the settings of an installed service, unless the command line names a folder or a
+   * database.
    */
   isOnData?: boolean | ((operands: readonly string[]) => boolean)
   /**
@@ -94,9 +95,9 @@ export type Operand = {
   /** Names the value in error messages. */
   label: string
   isNeeded: boolean
-  /** Whether it stands for any number of words. */
+  /** Whether the argument accepts any number of words. */
   isRest: boolean
-  /** The allowed words; empty when any text is allowed. */
+  /** The allowed words; if empty, any text is allowed. */
   choices: string[]
 }
 

@@ -45,7 +45,7 @@ async function show({ url, socket, setupLink }: ServerToShow, { config, shell }:
     return
   }
   const close = shell.openLink({ link: setupLink, dataDir: config.dataDir })
-  // Keeps the file with the link while a browser starts.
+  // Keep the file with the link while a browser starts.
   await Bun.sleep(FILE_MS / 2)
   close()
 }

@@ -9,7 +9,7 @@ import { type Parsed, type Parser, path } from '../settings/parsers.ts'
 
 const NO_PATH = { problem: 'must be a path' }
 
-/** Means standard input or output instead of a path. */
+/** Stands for standard input or output instead of a path. */
 export const STANDARD = '-'
 
 /** Accepts any path. */

@@ -77,7 +77,7 @@ type ServerChoice = {
   apiToken: string | null
 }
 
-/** The default server, an address instead of `localhost`, because another program may listen on ::1. */
+/** The default server. It is an address instead of `localhost`, because another program may listen on ::1. */
 const DEFAULT_SERVER = 'http://127.0.0.1:5100'
 
 /**

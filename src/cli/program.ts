@@ -41,7 +41,10 @@ export async function runProgram(
   }
 }
 
-/** Returns all commands, but only those about the server to start it: it would keep the others in memory. */
+/**
+ * Returns all commands; for starting a server, only those that concern it, because it would keep the others
+ * in memory.
+ */
 async function loadCommands(argv: readonly string[]): Promise<readonly Command[]> {
   const { words } = readFlags(argv[0] === 'serve' ? argv.slice(1) : argv, settings)
   return words.length === 0 ? SERVER : (await import('./commands.ts')).COMMANDS
@@ -52,7 +55,7 @@ async function run(argv: readonly string[], parts: CommandContext): Promise<void
   const { row, rest, isHelp } = findCommand(commands, argv)
   const [word = ''] = rest
   if (isHelp || hasFlag(rest, '--help', '-h')) {
-    // A flag or a link where a command is expected must not be repeated on the screen.
+    // Do not quote a flag or a link that stands in place of a command.
     if ((row === undefined || needsCommand(commands, row)) && !/^$|^-|[/#]/.test(word))
       throw unknown(word, { commands, group: row })
     return shell.print(await readHelp(row, shell.width))

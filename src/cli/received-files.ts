@@ -46,7 +46,7 @@ export function createReceivedFiles({ output: asked, ...options }: ReceivedFiles
   const noteIn = (folder: string) => join(folder, `.oncebox-${id}.json`)
   const partIn = (folder: string, index: number) => join(folder, `.oncebox-${id}-${index}.part`)
 
-  /** The numbers that opened files have had from their sender. */
+  /** The positions that the decrypted files had in the sender's sequence. */
   const positions: (FilePosition | null)[] = []
 
   async function receive(files: readonly RemoteFile[]): Promise<void> {
@@ -91,7 +91,7 @@ export function createReceivedFiles({ output: asked, ...options }: ReceivedFiles
     mkdirSync(folder, { recursive: true })
     const sent = files.map(({ filename }) => filename)
     const names = safeFilenames(sent, { platform: shell.os.platform })
-    // As with `cp`: `output` names a single file, or the folder for several.
+    // Like `cp`: `output` names a single file, or the folder for several files.
     const given = output === null || files.length > 1 || isNamedAsFolder(output) ? null : output
     try {
       for (const [index, file] of files.entries()) {

@@ -1,4 +1,4 @@
-// Shows, saves or copies a text that has been received. Its view is spent, so no failure loses it.
+// Shows, saves or copies a received text. The view is used up, so no failure may lose the text.
 
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ import { drawQr } from './qr.ts'
 import type { Shell } from './shell.ts'
 import { writeWholeFile } from './whole-file.ts'
 
-/** Draws a QR code. Does not fail if the text is too long, because the view is already spent. */
+/** Draws a QR code. Does not fail if the text is too long, because the view is already used up. */
 export function drawText(text: string, shell: Shell): void {
   try {
     shell.draw(drawQr(text))
@@ -25,7 +25,7 @@ export function drawText(text: string, shell: Shell): void {
 const TEXT_NAME = 'push.txt'
 
 /**
- * Resolves to false when writing fails. The caller then prints the text, because the view is already spent.
+ * Resolves to false if writing fails. The caller then prints the text, because the view is already used up.
  */
 export async function saveText(text: string, output: string, shell: Shell): Promise<boolean> {
   const isFolder = isNamedAsFolder(output)
@@ -58,7 +58,9 @@ export function printText(text: string, shell: Shell): void {
 
 const CLIPBOARD_SECONDS = 45
 
-/** Puts the text on the clipboard for a while. Prints it if that fails, because the view is already spent. */
+/**
+ * Puts the text on the clipboard for a while. Prints it if that fails, because the view is already used up.
+ */
 export async function copyText(text: string, clipboard: Clipboard, shell: Shell): Promise<void> {
   try {
     await clipboard.copy(text, { isConcealed: true })

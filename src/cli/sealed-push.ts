@@ -58,7 +58,7 @@ export async function createPushSealer(to: readonly string[], shell: Shell) {
   }
 
   return {
-    /** The members that tell the server. */
+    /** The fields by which the server learns of the encryption. */
     fields: { end_to_end: true, key_check: key?.keyCheck ?? null },
     recipients: to.length,
     sealText: (text: string): Promise<string> => sealText(text, recipients),

@@ -53,8 +53,8 @@ export async function serve(given: CommandInput<unknown, Config>, { isOpened }: 
 }
 
 /**
- * Opens the browser at the setup link, or else at the server. Returns a function that removes the file with
- * the link.
+ * Opens the browser with the setup link, or else with the server's address. Returns a function that removes
+ * the file with the link.
  */
 function openBrowser(link: string | undefined, { dataDir, hereUrl }: RunningServer, shell: Shell) {
   if (link !== undefined) return shell.openLink({ link, dataDir })

@@ -28,7 +28,7 @@ type Needs = {
   needsLogin?: boolean
   /** Whether the command accepts the link of a request. `only`: accepts no other link. */
   takesRequests?: boolean | 'only'
-  /** Whether it sends so many requests that a server may throttle it many times. */
+  /** Whether the command sends so many requests that a server may throttle it often. */
   isPatient?: boolean
   /** Whether to warn if the connection is not encrypted. */
   sendsSecrets?: boolean

@@ -77,6 +77,6 @@ function padEnd(text: string, width: number): string {
 function cut(text: string, width: number): string {
   const shorten = (columns: number) => Bun.sliceAnsi(text, 0, columns, { ellipsis: '…' })
   const short = shorten(width)
-  // A character of two columns may reach beyond the end.
+  // Stop before a character of two columns that would exceed the width.
   return Bun.stringWidth(short) <= width ? short : shorten(width - 1)
 }

@@ -74,7 +74,7 @@ export function readFlags(rest: readonly string[], table: SettingsTable) {
     const takesNone = setting?.placeholder === ''
     const next = rest[at + 1]
     const follows = given === undefined && !takesNone && next !== undefined && !isFlag(next)
-    // The word after an unknown flag is most likely its value.
+    // Skip the word after an unknown flag, which is most likely its value.
     if (follows) at += 1
     if (setting === undefined) problems.push(`unknown flag ${name}${didYouMean(name, flagsOf(known))}`)
     else if (takesNone && given !== undefined) problems.push(`${name} takes no value`)
@@ -135,7 +135,7 @@ function explainWord(word: string, { row, commands, isFirst }: Surplus): string 
   const names = childrenOf(commands, row.name === 'serve' ? '' : row.name).map(wordOf)
   if (names.includes(word)) return `the command ${word} comes before all flags`
   if (!isFirst) return `unexpected argument ${JSON.stringify(word)}`
-  // A secret link must not be repeated on the screen.
+  // Do not quote a secret link on the screen.
   if ((parseLinkOrToken(word)?.server ?? null) !== null)
     return 'a link comes after a command: oncebox get LINK'
   return unknownCommand(word, { commands })
@@ -147,7 +147,7 @@ const OPERANDS: Record<string, (text: string) => Parsed<string>> = {
     const value = parseEmail(text)
     return value === null ? { problem: 'must be an address such as ann@example.org' } : { value }
   },
-  // The text may be most of a secret link.
+  // Do not quote the text, which may be most of a secret link.
   'LINK-OR-TOKEN': (text) =>
     parseLinkOrToken(text) === null
       ? { problem: 'must be a link such as https://once.example/p/7k3m9q…, or its token', isSecret: true }

@@ -159,7 +159,7 @@ export function parseFiles(files: unknown): RemoteFile[] {
   return parseFiles(named)
 }
 
-/** Accepts a file without a link, because the response to a create has none. */
+/** Accepts a file without a link, because the answer to a create has none. */
 function checkFile(file: RemoteFile): RemoteFile {
   const isShort = file.url.length <= MAX_URL_CHARACTERS
   if (file.url === '' || (isShort && authorityOf(file.url) !== null)) return file

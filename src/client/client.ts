@@ -188,7 +188,7 @@ export function createClient(options: PushClientOptions) {
     return get(`${PUSHES}/${urlToken}`, { method: 'DELETE' })
   }
 
-  /** An empty name or note removes it. */
+  /** Edits a push. An empty name or note removes it. */
   function edit(urlToken: string, fields: ApiFields): Promise<ServerAnswer> {
     return get(`${PUSHES}/${urlToken}`, sendFields('PATCH', 'push', fields))
   }

@@ -37,11 +37,11 @@ export function createDial({ userAgent, caCerts, authority }: DialOptions): Dial
         ...(isNamed ? {} : { host }),
         ...{ 'user-agent': userAgent, 'accept-encoding': 'identity' },
       },
-      // A redirect must not receive the token.
+      // Follow no redirect, which would receive the token.
       redirect: 'manual' as const,
       tls: {
         ...(await trustedBy({ caCerts, authority })),
-        // Set explicitly, because the environment could turn it off.
+        // Set this explicitly, because the environment could turn it off.
         rejectUnauthorized: true,
         ...(isNamed ? {} : { serverName: hostname }),
       },

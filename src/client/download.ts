@@ -27,8 +27,8 @@ const FIRST_PAUSE_MS = 500
 const MIN_GAIN = 16 * 1024
 
 /**
- * Downloads into the partial file, with retries, until it is complete. If it throws, the partial file remains
- * so that a later call can resume.
+ * Creates a function that downloads into the partial file, with retries, until it is complete. If it throws,
+ * the partial file remains, so that a later call can resume.
  */
 export function createDownloadPart({ dial, patienceMs, checkLink }: DownloaderOptions) {
   return async (download: FileDownload, options: DownloadOptions): Promise<void> => {
@@ -53,7 +53,7 @@ export function createDownloadPart({ dial, patienceMs, checkLink }: DownloaderOp
   }
 }
 
-/** Programs get a file as a whole, so it is bounded by what a machine has as memory. */
+/** The maximum size of a file for a program, which gets it as a whole in memory. */
 const MAX_HELD_BYTES = 1024 * 1024 * 1024
 
 /** Downloads a file into memory, with retries from its beginning. */
@@ -201,6 +201,6 @@ async function refusal(
   const body = bytes === null ? null : parseJsonBody(bytes)
   const { kind, message } = refusalOf({ status, body })
   const said = messageIn(body) === null ? `The file was not handed out (HTTP ${status}).` : message
-  // A refused grant has expired.
+  // If a grant is refused, it has expired.
   return new ClientFailure(status < 500 && status !== 429 ? 'gone' : kind, said)
 }

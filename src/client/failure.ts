@@ -10,7 +10,7 @@ export type ClientFailureKind =
   | 'gone'
   /** A token or passphrase is missing, wrong or not sufficient. */
   | 'refused'
-  /** The content does not open with the key, or the key is missing or cut. */
+  /** No key opens the content, or the key is missing or truncated. */
   | 'unopened'
   /** The server is unreachable or busy; trying later may help. */
   | 'unavailable'
@@ -31,7 +31,7 @@ export class UntrueAnswer extends ClientFailure {
   }
 }
 
-/** The server refuses some values; `fields` has its messages for each field. */
+/** The server refuses some values; `fields` has its messages, by field. */
 export class RefusedFields extends ClientFailure {
   readonly fields: Readonly<Record<string, readonly string[]>>
 

@@ -55,7 +55,7 @@ export function parseLinkOrToken(text: string) {
   return { ...named, server, isSchemeGuessed: lacksScheme(given), isRequest }
 }
 
-/** Tokens are in lower case, but some programs and QR codes write whole links in capitals. */
+/** Lower-case the token, because some programs and QR codes write whole links in capitals. */
 function inOwnCase(urlToken: string): string {
   return /[a-z]/.test(urlToken) ? urlToken : urlToken.toLowerCase()
 }

@@ -28,7 +28,7 @@ const ZONES: Record<string, NetworkZone> = {
   deprecatedSiteLocal: 'private',
   linkLocal: 'link-local',
   loopback: 'loopback',
-  // Connecting to 0.0.0.0 or :: reaches this machine.
+  // Map 0.0.0.0 and :: to loopback: connecting to them reaches this machine.
   unspecified: 'loopback',
 }
 

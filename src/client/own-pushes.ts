@@ -56,7 +56,7 @@ export async function* readPages(client: Pick<PushClient, 'list'>, group: Group)
   for (let pages = 0; pages < MAX_PAGES && number <= MAX_PAGE; pages += 1) {
     const page: Page = await client.list(group, number, before)
     if (page.pushes.some(({ urlToken }) => urlToken === before)) {
-      // The server ignored `before` and sent its first page again.
+      // Stop: the server ignored `before` and sent its first page again.
       isNumbered = true
       before = null
       number = 2
@@ -65,7 +65,7 @@ export async function* readPages(client: Pick<PushClient, 'list'>, group: Group)
     yield page
     if (page.pushes.length + page.leftOut < PAGE_SIZE) return
     const last = page.pushes.at(-1)
-    // A page of damaged pushes only has no last push to continue after.
+    // Use page numbers if all pushes of a page are damaged, because there is no last push to continue after.
     number = isNumbered || last === undefined ? number + 1 : 1
     before = isNumbered ? null : (last?.urlToken ?? before)
   }

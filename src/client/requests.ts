@@ -112,7 +112,7 @@ async function read(response: Response, limits: ReadLimits): Promise<ServerAnswe
   }
   const body = parseJsonBody(await readBody(response, limits))
   if (body !== undefined) return { status, headers, body }
-  // A proxy answers for the server, perhaps after the server has carried out the request.
+  // A proxy answered instead of the server, perhaps after the server had carried out the request.
   if (status >= 500)
     throw new LostAnswer(
       'unavailable',

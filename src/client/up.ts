@@ -19,7 +19,7 @@ export async function askHere({ url, socket }: ServerHere, path: string): Promis
   return Object(await answer.json())
 }
 
-/** Whether the server answers and says that it is up. */
+/** Whether the server answers and reports that it is up. */
 export async function isUp(server: ServerHere): Promise<boolean> {
   return (await askHere(server, '/up').catch(() => null))?.up === true
 }

@@ -1,6 +1,6 @@
 // Makes the certificates of this server's own authority (X.509, P-256).
 
-// The library of @peculiar/x509 looks for decorators' metadata while it is imported.
+// Must precede the library @peculiar/x509, which looks for decorators' metadata while it is imported.
 import './decorator-metadata.ts'
 import { AsnConvert } from '@peculiar/asn1-schema'
 import {
@@ -65,8 +65,8 @@ export async function makeAuthority(of: {
 }
 
 /**
- * A server's certificate. A single name that the authority may not vouch for makes the whole certificate
- * invalid.
+ * Issues a server's certificate. A single name that the authority may not vouch for makes the whole
+ * certificate invalid.
  */
 export async function makeLeaf(
   authority: KeyPair,

@@ -8,7 +8,7 @@ export const TAG_BYTES = 16
 /** A nonce is used once with a key. `data` is authenticated, and not part of the result. */
 type GcmOptions = { key: Uint8Array; nonce: Uint8Array; data: Uint8Array }
 
-/** Ciphertext and tag are apart, since joining them would copy every byte again. */
+/** Keep ciphertext and tag separate, because joining them would copy every byte again. */
 export function encrypt(plain: Uint8Array, { key, nonce, data }: GcmOptions): [Buffer, Buffer] {
   const cipher = createCipheriv('aes-256-gcm', key, nonce)
   cipher.setAAD(data)

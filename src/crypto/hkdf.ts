@@ -3,7 +3,7 @@
 /** Input of a derived key. `material` is concatenated; text counts as UTF-8. An empty salt means none. */
 type KeySource = { material: readonly (Uint8Array | string)[]; salt?: Uint8Array; info: string }
 
-/** 32 bytes: extract, then the only block of expand. */
+/** Derives 32 bytes: extract, then the only block of expand. */
 export function deriveKey({ material, salt = new Uint8Array(), info }: KeySource): Buffer {
   const extract = new Bun.CryptoHasher('sha256', salt)
   for (const part of material) extract.update(part)

@@ -30,7 +30,7 @@ export function findKey({ keys }: Keyring, number: number): InstanceKey | null {
   return keys.find((key) => key.number === number) ?? null
 }
 
-/** The text of a fresh key file with one key. */
+/** Returns the text of a new key file with one key. */
 export function newKeyFile(): string {
   return [
     '# The key of this Oncebox. Together with the data folder it opens the names, notes and links',
@@ -56,7 +56,7 @@ export function addKey(text: string): { text: string; number: number } {
   return { text: `${text.trimEnd()}\n${newKeyLine(number)}\n`, number }
 }
 
-/** The text of a key file with the key of this number first, and without some others. */
+/** Returns the text of a key file with the key of this number first, and without the given others. */
 export function putKeyFirst(text: string, { first, dropped }: { first: number; dropped: readonly number[] }) {
   const lines = text.trimEnd().split('\n')
   const numberOf = (line: string) => parseKeyLine(line.trim())?.number ?? null
@@ -85,7 +85,7 @@ export function parseKeyFile(text: string): Keyring {
   return { sealing, keys }
 }
 
-/** A verifier in the form that people compare: `3f2a-91c0-…`. */
+/** Formats a verifier as people compare it: `3f2a-91c0-…`. */
 export function fingerprint(verifier: Uint8Array): string {
   return Buffer.from(verifier.subarray(0, 8))
     .toString('hex')

@@ -16,7 +16,7 @@ export function deriveColumnKey(masterKey: Uint8Array, place: { table: string; c
   return Buffer.from(hkdfSync('sha384', masterKey, place.table, info, KEY_BYTES))
 }
 
-/** The plain bytes, or null when the key is another one or the value was altered. */
+/** Returns the plain bytes; null if the key is a wrong one or the value was altered. */
 export function openLockboxField(sealed: string, key: Uint8Array): Buffer | null {
   const bytes = Buffer.from(sealed, 'base64')
   return decrypt(bytes.subarray(NONCE_BYTES), { key, nonce: bytes.subarray(0, NONCE_BYTES), data: NO_DATA })

@@ -32,7 +32,10 @@ export function parsePublicKeys(text: string): PublicKey[] | null {
   return known.length === keys.length ? known : null
 }
 
-/** A `.minisig` file. Null when it is none, or signs in the old form that is not prehashed. */
+/**
+ * Parses a `.minisig` file. Returns null for other content, and for a signature in the old form, which is not
+ * prehashed.
+ */
 export function parseSignature(text: string): Signature | null {
   const [first = '', signature = '', third = '', last = '', ...rest] = text
     .replaceAll('\r\n', '\n')

@@ -14,7 +14,7 @@ export type Argon2Cost = { memoryKib: number; passes: number }
 /** The cost for passphrases and passwords, about 100 ms. */
 export const ARGON2_COST: Argon2Cost = { memoryKib: 19 * 1024, passes: 2 }
 
-/** A new salt with its parameters: format, memory in KiB (4 bytes), passes, lanes, 16 random bytes. */
+/** Makes a new salt with its parameters: format, memory in KiB (4 bytes), passes, lanes, 16 random bytes. */
 export function newPassphraseSalt({ memoryKib, passes }: Argon2Cost): Buffer {
   const head = Buffer.alloc(7)
   head.writeUInt8(FORMAT, 0)
@@ -24,7 +24,7 @@ export function newPassphraseSalt({ memoryKib, passes }: Argon2Cost): Buffer {
   return Buffer.concat([head, randomKey(SALT_BYTES)])
 }
 
-/** 32 bytes from a passphrase, computed on another thread. */
+/** Derives 32 bytes from a passphrase, on another thread. */
 export function derivePassphraseKey(passphrase: string, salt: Uint8Array): Promise<Uint8Array> {
   const head = Buffer.from(salt.buffer, salt.byteOffset, salt.length)
   const parameters = {

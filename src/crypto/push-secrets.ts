@@ -1,6 +1,6 @@
 // The secrets of a push: a random data key seals the payload, and a key derived from the link (and the
-// passphrase, if any) wraps the data key. The disk and the instance key together open nothing without the
-// link.
+// passphrase, if any) wraps the data key. Without the link, the disk and the instance key together cannot
+// open anything.
 
 import { deriveKey } from './hkdf.ts'
 import type { InstanceKey } from './keyring.ts'

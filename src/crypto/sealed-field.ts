@@ -89,7 +89,7 @@ export function sealField(plaintext: Uint8Array, { key, number }: SealingKey, pl
   return Buffer.concat([Uint8Array.of(FORMAT, number), nonce, ciphertext, tag])
 }
 
-/** The plaintext, or null when the key is wrong or a bit was changed. */
+/** Returns the plaintext; null if the key is wrong or a bit was changed. */
 export function openField(sealed: Uint8Array, { key, number }: SealingKey, place: Place): Buffer | null {
   if (sealed.length < BODY + TAG_BYTES || sealed[0] !== FORMAT || sealed[1] !== number) return null
   const nonce = sealed.slice(HEADER, BODY)

@@ -16,7 +16,7 @@ export const HEADER_BYTES = 8
 /** The id and key that a sealed file is bound to. */
 type FileBinding = { id: string; key: Uint8Array }
 
-/** A key for each file of a push, from the push's data key. */
+/** Derives a key for each file of a push from the push's data key. */
 export function deriveFileKey(dataKey: Uint8Array, id: string): Uint8Array {
   return deriveKey({ material: [dataKey], info: `oncebox/1/file/${id}` })
 }
@@ -31,7 +31,7 @@ export function segmentPosition(index: number, size: number): { start: number; l
   return { start: HEADER_BYTES + index * (SEGMENT_BYTES + TAG_BYTES), length: plain + TAG_BYTES }
 }
 
-/** Bytes of the whole sealed file, from the bytes of its content. */
+/** Returns the size of a sealed file for the size of its content. */
 export function sealedSize(size: number): number {
   const { start, length } = segmentPosition(segmentCount(size) - 1, size)
   return start + length
@@ -70,7 +70,7 @@ export async function* sealStream(
 
 type SegmentPlace = { index: number; isLast: boolean }
 
-/** The plain bytes of one segment, or null when it was altered, moved or truncated. */
+/** Returns the plain bytes of one segment; null if it was altered, moved or truncated. */
 export function openSegment(sealed: Uint8Array, file: FileBinding, place: SegmentPlace): Buffer | null {
   return decrypt(sealed, optionsOf(file, place))
 }

@@ -35,7 +35,7 @@ type TotpCheck = {
   lastStep: number | null
 }
 
-/** The time step that the code belongs to; null when the code is wrong, outdated or used. */
+/** Returns the time step of the code; null if the code is wrong, outdated or used. */
 export function checkTotp({ secret, code, now, lastStep }: TotpCheck): number | null {
   const token = code.replace(/\s/g, '')
   if (!/^\d{6}$/.test(token)) return null

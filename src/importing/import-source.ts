@@ -54,7 +54,7 @@ export function surveySource(
   { here, ...options }: SurveyOptions,
 ): Promise<ImportReport> {
   const nothing = async () => undefined
-  // Numbers that no account here has.
+  // Use ids that no account here has.
   let nextId = Number.MAX_SAFE_INTEGER
   const step: Import = {
     isKnown: async (marks) => (await here?.isKnown(marks)) === true,

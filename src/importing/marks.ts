@@ -1,4 +1,5 @@
-// Marks of imported rows: keyed hashes, by which a repeated import recognises them under every instance key.
+// Marks of imported rows: keyed hashes by which a repeated import recognises them, whichever instance key
+// sealed them.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { lookupOf } from '../crypto/url-token.ts'

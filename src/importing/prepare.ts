@@ -7,7 +7,7 @@ import type { Uploads } from '../pushes/uploads.ts'
 import { IncomingProblem, type IncomingPush, type IncomingSource, isUnreadable } from './incoming.ts'
 import { filenameOf, planPush } from './plan-push.ts'
 
-/** The keys and sealed files of a live push. Without files any data key will do. */
+/** The keys and sealed files of a live push. If it has no files, any data key will do. */
 export type Ready = {
   passphrase: { salt: Buffer; key: Uint8Array } | null
   dataKey?: Buffer

@@ -72,7 +72,7 @@ export function setInEnvFile(text: string, values: Variables): string {
   }, text)
 }
 
-/** The initial text of the file. `restart` is the command that applies changes. */
+/** The initial text of the settings file. `restart` is the command that applies changes. */
 export function newEnvFile(restart: string): string {
   return fillTemplate(settingsFile, { restart })
 }

@@ -32,7 +32,7 @@ export type InstallFacts = ServiceHere & {
   self: string
   /** The future text of the settings file. */
   envText: string
-  /** Read from the settings, as are the members that follow. */
+  /** Read from the settings, like the following members. */
   dataDir: string
   keyFile: string | null
   tlsAuthorityKey: string | null

@@ -177,7 +177,7 @@ export function requireRights(
 function requireOwner(folder: string, recursive: '-R ' | ''): void {
   const found = statSync(folder, { throwIfNoEntry: false })
   if (folder === STATE_FOLDER || found === undefined || found.uid === findId('passwd', SERVICE_USER)) return
-  // The root of a mounted ext4 contains lost+found.
+  // Ignore lost+found, which the root of a mounted ext4 contains.
   if (found.isDirectory() && readdirSync(folder).every((name) => name === 'lost+found')) return
   throw conflict(
     `${folder} does not belong to the user ${SERVICE_USER}, whom the service runs as. Stop what uses it, then: ` +

@@ -82,7 +82,7 @@ function installSteps(facts: InstallFacts): InstallStep[] {
     { do: 'write', path: places.definition, mode: 0o644, text: unitFor(facts) },
     ...(isManaged ? [run(...systemctl(scope), 'daemon-reload')] : []),
     run(...systemctl(scope), 'enable', UNIT),
-    // Some users may not linger. Their service starts when they sign in.
+    // Some users may not linger: their service starts when they sign in.
     ...(isMachine || !isManaged ? [] : [{ ...run('loginctl', 'enable-linger'), mayFail: true } as const]),
     ...(mayStart ? start : []),
   ]
@@ -157,7 +157,7 @@ function foldersFor(facts: UnitFacts): string[] {
   ]
 }
 
-/** systemd reads % as the beginning of a specifier. */
+/** Escape %, which systemd reads as the beginning of a specifier. */
 function escapePercent(text: string): string {
   return text.replaceAll('%', '%%')
 }

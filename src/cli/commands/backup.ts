@@ -134,7 +134,7 @@ async function make(given: Backup, asked: Seal | null) {
   return await backUp({ ...wish, seal: asked, file }, ports)
 }
 
-/** Copying more takes about a second, and shows no progress. */
+/** A larger copy takes about a second, for which it shows no progress. */
 const LARGE_BYTES = 128 * 1024 * 1024
 
 const SETTINGS: Record<BackupReport['settingsFrom'], string> = {

@@ -44,7 +44,7 @@ export const LOGINS = [
       warnInTheClear(server, shell)
       const path = profilesPath(shell.os)
       const known = readProfiles(path).find((profile) => profile.name === name) ?? null
-      // Compares the authority before any secret is asked for or sent.
+      // Compare the authority before any secret is asked for or sent.
       const { facts, ...trusted } = await establishTrust(server, known, given)
       const token = await readToken(given, known)
       if (token !== null) await tryToken({ server, apiToken: token, ...trusted }, given)

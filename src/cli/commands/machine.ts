@@ -30,7 +30,7 @@ export const MACHINE = [
             ? { value }
             : { problem: `must be a number up to ${MAX_MINUTES}` }
         }),
-        // A minute of kills. The whole self-test takes well under two minutes then.
+        // A minute of kills, so that the whole self-test takes well under two minutes.
         default: '1',
       },
     },

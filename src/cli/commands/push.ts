@@ -189,7 +189,7 @@ export async function sealPush(
     const position = { n: index + 1, of: paths.length }
     files.push(await sealer.sealFile(file, path === STANDARD ? null : path, position))
   }
-  // The name of a stream is the name of its file, which the server must not learn.
+  // Use no name for a stream, because the server must not learn that of its file.
   const isNameOfFile = paths.includes(STANDARD)
   const sealed = typeof payload === 'string' ? await sealer.sealText(payload) : null
   const fields = { ...push.fields, payload: sealed, name: isNameOfFile ? null : (name ?? null) }
@@ -211,7 +211,7 @@ type PushToSend = { fields: ApiFields; files: UploadFile[]; shell: Shell; isRepe
 /** Sends a push, or an answer, and shows the progress of its files. */
 export async function send(create: PushClient['create'], push: PushToSend) {
   const { fields, files, shell, isRepeatable = false } = push
-  // A text is sent at once, without progress.
+  // A text is sent at once, so show no progress.
   let isSent = files.length === 0
   const progress = shell.startProgress('Sending', () =>
     isSent ? 'cancelled; it may have been created anyway' : 'cancelled; nothing was sent',

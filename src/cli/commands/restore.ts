@@ -87,7 +87,7 @@ export const RESTORES = [VERIFY, RESTORE]
 type Tokens = Decision['apiTokens']
 
 async function chooseTokens({ content }: RestorePlan, chosen: Tokens | null, shell: Shell): Promise<Tokens> {
-  // Webhooks are revoked with them.
+  // Webhooks are revoked together with tokens.
   if (content.apiTokens.length === 0) return chosen ?? 'keep'
   shell.say(...presentTokens(content))
   if (chosen !== null) {

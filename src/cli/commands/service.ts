@@ -70,7 +70,7 @@ export const SERVICE = [
         'The service is removed.',
         `Kept: the data in ${service?.variables.ONCEBOX_DATA_DIR ?? places.dataDir}`,
         `Kept: the settings in ${places.envFile}`,
-        // A package removes its own executable.
+        // Do not remove the executable of a package: the package does.
         ...(places.executable === PACKAGED ? [] : [`Kept: the program ${places.executable}`]),
       )
     },

@@ -23,7 +23,7 @@ export const TRUST = command({
     print: toggle('print'),
   },
   settings: some('dataDir', 'tlsAuthorityKey'),
-  // The settings of this machine's service do not apply to another machine's server.
+  // Ignore the settings of this machine's service: the server is on another machine.
   isOnData: ([url]) => url === undefined,
   act: async ({ operands: [server], flags: { fingerprint, print }, config, shell }) => {
     const { readOwnAuthority } = await import('../../app/own-authority.ts')

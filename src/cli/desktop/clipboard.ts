@@ -113,7 +113,7 @@ async function copyConcealed(program: string, text: string, run: RunTool): Promi
   }
 }
 
-/** The mark that clipboard histories of macOS respect (nspasteboard.org). */
+/** Matches the clipboard mark that histories on macOS respect (nspasteboard.org). */
 function concealedOnMacos(text: string): string {
   return `ObjC.import('AppKit')
 const board = $.NSPasteboard.generalPasteboard

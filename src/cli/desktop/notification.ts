@@ -37,7 +37,7 @@ function notifierFor(line: string, { platform }: OperatingSystem): { command: st
       command: ['powershell.exe', '-NoProfile', '-NonInteractive', '-Command', '-'],
       input: balloon(line),
     }
-  // Some desktops read the text as markup.
+  // Escape the text, because some desktops read it as markup.
   const escaped = line.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
   return { command: ['notify-send', '--app-name=Oncebox', '--', 'Oncebox', escaped], input: '' }
 }

@@ -11,15 +11,15 @@ type PushToOpen = {
   client: Pick<PushClient, 'retrieve' | 'downloadBytes'>
   urlToken: string
   passphrase: string | null
-  /** The key in its link; null without one. */
+  /** The key in the link of the push; null if it has none. */
   keys: AgeKeys | null
   /** Called once a view has been used up. */
   onSpent: () => void
 }
 
 /**
- * Spends a view. Returns the text of the push or, for a push of the kind `file`, the content of its only
- * file. Throws ClientFailure of kind `gone` if it has expired, and `refused` for its passphrase.
+ * Uses up a view. Returns the text of the push; for a push of the kind `file`, the content of its only file.
+ * Throws ClientFailure of kind `gone` if it has expired, and `refused` for its passphrase.
  */
 export async function openContent(push: PushToOpen): Promise<Uint8Array> {
   const { client, urlToken, passphrase, keys, onSpent } = push

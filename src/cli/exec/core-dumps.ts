@@ -3,7 +3,7 @@
 import { dlopen, FFIType } from 'bun:ffi'
 import { CommandFailure } from '../failures.ts'
 
-/** RLIMIT_CORE has the same number on Linux and macOS. */
+/** RLIMIT_CORE, which has the same number on Linux and macOS. */
 const RLIMIT_CORE = 4
 
 const LIBRARIES: Partial<Record<NodeJS.Platform, string[]>> = {
@@ -20,7 +20,7 @@ export function forbidCoreDumps(): void {
       // The soft and the hard limit.
       if (symbols.setrlimit(RLIMIT_CORE, new BigUint64Array(2)) === 0) return
     } catch {
-      // Tries the name of the other C library.
+      // Try the name of the other C library.
     }
   }
   if (process.platform !== 'win32')

@@ -19,7 +19,7 @@ import { type PassphraseVariable, type Source, STDIN, type Target } from './targ
 
 /** The exit code when a link was already opened or has ended. */
 const GONE = 123
-/** Oncebox failed; the command was not run. */
+/** The exit code when Oncebox has failed, so that the command was not run. */
 const FAILED = 125
 
 type ExecInput = CallInput & {
@@ -35,7 +35,9 @@ type ExecInput = CallInput & {
   }
 }
 
-/** Resolves to the exit code: the command's, or ours with a message on standard error. Never throws. */
+/**
+ * Resolves to the exit code: the command's, or one of Oncebox with a message on standard error. Never throws.
+ */
 export async function exec(given: ExecInput): Promise<number> {
   const { flags, shell } = given
   const notes: string[] = []
@@ -77,7 +79,7 @@ const variablesOf = ({ source }: Target) => (source.from === 'variable' ? [sourc
 
 type Secrets = ReadonlyMap<Target, Uint8Array>
 
-/** Returns the variables that hold a secret, or the path of its file. */
+/** Returns the variables for the command, each with a secret or with the path of a secret's file. */
 function variables(secrets: Secrets, folder: MemoryFolder | null): Record<string, string> {
   const values = [...secrets].flatMap(([{ use, name }, bytes]) => {
     if (use === 'env') return [[name, Buffer.from(bytes).toString('utf8')]]

@@ -9,7 +9,7 @@ import { CommandFailure } from '../failures.ts'
 
 export type MemoryFolder = ReturnType<typeof createMemoryFolder>
 
-/** Throws CommandFailure if there is neither a place in memory nor leave to use the disk. */
+/** Throws CommandFailure if there is no folder in memory and the disk must not be used. */
 export function createMemoryFolder({ env }: OperatingSystem, { allowDisk }: { allowDisk: boolean }) {
   const parent = [env.XDG_RUNTIME_DIR ?? '', '/dev/shm'].find(isUsable) ?? (allowDisk ? tmpdir() : null)
   if (parent === null)
@@ -56,7 +56,7 @@ function removeAtEnd(folder: string): () => void {
     watcher.unref()
     return () => void watcher.stdin.end()
   } catch {
-    // A system without a shell: only SIGKILL leaves the folder behind.
+    // Without a shell, only SIGKILL leaves the folder behind.
     return () => undefined
   }
 }

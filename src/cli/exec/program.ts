@@ -82,7 +82,7 @@ export async function runProgram({ path, argv, env, input, shell }: Run): Promis
     if (child === null) early.push(signal)
     else if (!isFromTerminal(signal, shell)) child.kill(signal)
   })
-  // Bun gives bytes to the child as a file in memory.
+  // Bun passes bytes to the child as a file in memory.
   const streams = { stdin: input ?? 'inherit', stdout: 'inherit', stderr: 'inherit' } as const
   try {
     child = withUmask(shell.umask, () => Bun.spawn([path, ...args], { env, argv0: name, ...streams }))
@@ -112,7 +112,7 @@ export async function runProgram({ path, argv, env, input, shell }: Run): Promis
 function isFromTerminal(signal: NodeJS.Signals, { isInputTerminal }: Shell): boolean {
   if (signal !== 'SIGINT' && signal !== 'SIGQUIT' && signal !== 'SIGWINCH') return false
   try {
-    // pgrp is the third, tpgid the sixth field after the program's name.
+    // After the program's name, pgrp is the third field, and tpgid the sixth.
     const [, rest = ''] = /^.*\) (.*)$/s.exec(readFileSync('/proc/self/stat', 'utf8')) ?? []
     const fields = rest.split(' ')
     return fields[2] === fields[5]

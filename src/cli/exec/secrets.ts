@@ -38,7 +38,9 @@ export function nameOf({ use, name }: Target): string {
 
 const namesOf = (targets: readonly Target[]) => targets.map(nameOf).join(', ')
 
-/** Checks every link without spending a view. Throws SourceFailure for the first that cannot be opened. */
+/**
+ * Checks every link without using up a view. Throws SourceFailure for the first one that cannot be opened.
+ */
 export async function checkLinks(
   targets: readonly Target[],
   passphrases: readonly PassphraseVariable[],

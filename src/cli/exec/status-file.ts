@@ -1,4 +1,4 @@
-// The file of `oncebox exec --status-file`: who gave the exit code, the command or oncebox.
+// The file of `oncebox exec --status-file`: says whether the exit code is the command's or oncebox's.
 
 import { lstatSync } from 'node:fs'
 import { codeOf, reasonOf } from '../../domain/system-errors.ts'
@@ -7,9 +7,9 @@ import { replaceFile } from '../whole-file.ts'
 
 export type ExecStatus = {
   /**
-   * `exited`: the code is the command's. `gone`: a link was opened before or is over. `failed`: oncebox
-   * failed. `not_executable`, `not_found`: the command could not be started. `unfinished`: not ended, or
-   * killed.
+   * `exited`: the exit code is the command's. `gone`: a link was opened before or has ended. `failed`:
+   * oncebox failed. `not_executable`, `not_found`: the command could not be started. `unfinished`: it has not
+   * ended, or oncebox was killed.
    */
   outcome: 'exited' | 'gone' | 'failed' | 'not_executable' | 'not_found' | 'unfinished'
   exitCode: number | null

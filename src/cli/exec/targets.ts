@@ -3,7 +3,7 @@
 import { parseLinkOrToken } from '../../client/link.ts'
 import type { Parsed } from '../../settings/parsers.ts'
 
-/** The place of a link: the text itself, a variable, or a file descriptor. */
+/** The place of a link: the argument itself, a variable, or a file descriptor. */
 type SourceText =
   | { from: 'text'; text: string }
   | { from: 'variable'; variable: string }
@@ -43,7 +43,7 @@ export function variableProblem(name: string): string | null {
 
 const SOURCE_PROBLEM = 'the source must be @env:NAME, @fd:N, @request:TOKEN or a link'
 
-/** Problems never repeat the text, which may be a link. */
+/** Messages never quote the text, which may be a link. */
 export function parseSource(text: string): Parsed<Source> {
   const [, kind, rest = ''] = /^@(env|fd|request):(.+)$/s.exec(text) ?? []
   if (kind === 'env') return { value: { from: 'variable', variable: rest, isRequest: false } }

@@ -44,7 +44,7 @@ export async function serveProtocol({ readInputBytes, printExactly }: Shell, too
   await Promise.all(pending)
 }
 
-/** Yields null for a line that is too long. */
+/** Yields null in place of a line that is too long. */
 async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string | null> {
   let held = Buffer.alloc(0)
   let isTooLong = false

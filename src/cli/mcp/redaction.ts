@@ -8,12 +8,12 @@ export const MAX_HIDDEN_CHARACTERS = 4096
 
 const HIDDEN = '[secret]'
 
-/** A text in some coding, decoded. Character `n` stood at `from[n]` to `to[n]` in the output. */
+/** A decoded text. Character `n` of it stood at `from[n]` to `to[n]` in the output. */
 type DecodedText = { text: string; from: number[]; to: number[] }
 
 /** Returns the output without the secret and its lines. Both are the bytes as Latin-1. */
 export function hideSecret(output: string, secret: string): string {
-  // trim() would also remove bytes of letters.
+  // Do not use trim(), which would also remove bytes of letters.
   const trim = (text: string) => text.replace(/^[ \t\r\n]+/, '').replace(/(?<![ \t\r\n])[ \t\r\n]+$/, '')
   const lines = secret.split(/[\r\n]+/).filter(({ length }) => length >= MIN_HIDDEN_CHARACTERS)
   const needles = [...new Set([trim(secret), ...lines.map(trim)])].filter((text) => text !== '')
@@ -93,10 +93,10 @@ const unescaped: Decode = ([whole, high, low, unit, x, control, percent, decimal
 
 const bytesOf = (text: string): string => Buffer.from(text).toString('latin1')
 
-/** Shorter spellings, of which unescaping left little, would match by chance. */
+/** A needle of which unescaping left little would match by chance. */
 const MIN_SPELLING = 4
 
-/** Returns the needle as it stands, and as it reads where the output was unescaped. */
+/** Returns the needle in its own spelling, and in the one that it has after the output was unescaped. */
 function spellings(needle: string): string[] {
   return unescapedLevels(plain(needle) || needle)
     .map(({ text }) => text.toLowerCase())

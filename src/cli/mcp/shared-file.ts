@@ -26,7 +26,8 @@ export async function openSharedFile(path: string, folders: readonly SharedFolde
   if (handle === null) throw new CommandFailure(REFUSED)
   const { size, nlink, ...found } = await handle.stat()
   const isFile = (found.mode & constants.S_IFMT) === constants.S_IFREG
-  // A symlink on the way makes another path; a second hard link could lie outside of the folders.
+  // Refuse a symlink on the way, which leads to another path, and a second hard link, which may be outside of
+  // the folders.
   if ((await realPathOf(handle, expected)) !== expected || !isFile || nlink > 1) {
     await handle.close()
     throw new CommandFailure(REFUSED)

@@ -64,7 +64,7 @@ export async function readBatch(
     const row = byId.get(id)
     if (row === undefined) return []
     const log = (entriesOf.get(id) ?? []).flatMap((entry) => readEntry(entry) ?? [])
-    // Entries that an upgrade of the old server wrote later tell of earlier times.
+    // Sort: an upgrade of the old server may have added entries for earlier times.
     log.sort((a, b) => a.at - b.at)
     const files = (blobsOf.get(id) ?? []).map((blob) => incomingFile(readBlob(blob), storage))
     return [{ row, entries: log, files }]

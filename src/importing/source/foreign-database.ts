@@ -12,7 +12,9 @@ export type ForeignDatabase = {
   columns: string
   /** Throws `conflict`, naming the database. */
   read(sql: string): Promise<Row[]>
-  /** Resolves to the sign of another process using it, as half a sentence; null without one. */
+  /**
+   * Resolves to evidence that another process uses the database, as half a sentence; null if there is none.
+   */
   findOthers(): Promise<string | null>
   close(): Promise<void>
 }

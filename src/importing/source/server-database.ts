@@ -64,7 +64,7 @@ const ENGINES: Record<DatabaseAddress['engine'], Engine> = {
   postgres: {
     textType: 'text',
     columns: `${COLUMNS} WHERE table_schema = ANY (current_schemas(false))`,
-    // Within the transaction, because a pooler may give every transaction another connection.
+    // Run this within the transaction, because a pooler may give every transaction another connection.
     begin: [
       'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
       "SET LOCAL client_encoding = 'UTF8'",

@@ -12,7 +12,7 @@ const READ_ONLY_URI = 0x01 | 0x40
 
 /** Opens the file. Throws `conflict` that names it and the remedy. */
 export function openSqliteDatabase(named: string): ForeignDatabase {
-  // The log lies beside the file itself, not beside a link to it.
+  // Look for the WAL beside the file itself, not beside a symlink to it.
   const path = existsSync(named) ? realpathSync(named) : named
   requireWhole(path)
   const database = explained(path, () => connect(path))
