@@ -126,7 +126,8 @@ const PAGE_POLICY = [
 const PAGE_HEADERS: AnswerHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': PAGE_POLICY,
-  // With `no-referrer` browsers send `Origin: null` with forms, which are then refused as another site's.
+  // Not `no-referrer`, with which browsers send `Origin: null` with forms; those are then refused as
+  // cross-site.
   'referrer-policy': 'same-origin',
   'x-robots-tag': 'noindex, nofollow',
   ...COMMON,

@@ -10,7 +10,7 @@ const PREVIOUS = Object.values(PREVIOUS_FAMILIES)
 const CLASSES = {
   create: [API.create, ...PREVIOUS.map(({ create }) => create), PAGES.submitCreate, PAGES.submitAnswer],
   retrieve: [API.retrieve, ...PREVIOUS.map(({ retrieve }) => retrieve), PAGES.reveal, PAGES.revealStep],
-  // Long polling: answers wait for the next event.
+  // Long polling, whose answers wait for the next event.
   events: [API.events],
   download: [FILES.download],
   asset: [FILES.asset, FILES.favicon, FILES.touchIcon, FILES.robots],

@@ -146,7 +146,7 @@ export const PAGES = {
   submitPasskey: post('/sign-in/passkey', 'open'),
   /** Exists only with --auth-header. */
   headerSignIn: get('/sign-in/header', 'open'),
-  /** The provider calls it itself, without a form token. */
+  /** The provider calls this itself, without a form token. */
   providerLogout: post('/sign-in/oidc/logout', 'open'),
   signIn: get('/sign-in', 'open'),
   submitSignIn: post('/sign-in', 'open'),
@@ -295,7 +295,7 @@ export function moved(to: Redirect['to'], ...from: (string | Endpoint)[]): Redir
 }
 
 const TO_SECRET_LINKS = [PAGES.receive, PAGES.receiveStep].map((page) => page.href({ url_token: '-' }))
-/** Links with another letter or a language in front. `/p/…/passphrase` is only a page on the way. */
+/** Links with another letter or with a language prefix. `/p/…/passphrase` is only an intermediate page. */
 const OLDER_LINK = /^\/(?:[fr]|:locale\/[pfr])\//
 
 /** The URLs of --receive-listen. Every other path and method answers 404 there. */

@@ -37,7 +37,7 @@ type ServedOptions = {
   findLogProblem: (() => Promise<string | null>) | null
   /** Finds why the audit log cannot be written; null without --audit-log. */
   findAuditProblem: (() => Promise<string | null>) | null
-  /** The mail server and its latest failure; null while no mail is sent. */
+  /** The mail server and its latest failure; null if no mail is sent. */
   mail: { name: string; findFailure: () => MailFailure | null } | null
   /**
    * Resolves to a sentence about mails that are refused now because too many were sent; null when none are.
@@ -53,7 +53,7 @@ export function createServerChecks(options: ServedOptions): Checks {
   const { database, bucket, damage, freeSpace, clock } = store
   const lookAtFolder = async () => {
     const why = await store.findWriteProblem()
-    // The part "disk" reports a full disk.
+    // Report a full disk only once, in the part "disk".
     return judgeFolder(dataDir, freeSpace.isFull() ? null : why)
   }
   const lookAtDatabase = async () => ((await store.isAlive()) ? lookAtFolder() : problem(DEAD, DEAD_REMEDY))
@@ -157,7 +157,7 @@ async function judgeBucket({ name, findProblem, isFull }: BucketReport): Promise
 
 const REFUSED_FILES = 'Pushes with files are refused until it works.'
 
-/** A warning: the server runs without its key file, but the next start would fail. */
+/** Warn: the server runs without its key file, but the next start would fail. */
 function judgeKey(why: string | null): Verdict {
   return why === null ? fine('The key file holds the keys in use.') : warning(why)
 }

@@ -71,7 +71,7 @@ export function createGauges(options: GaugesOptions): Gauged[] {
   ]
 }
 
-/** `oncebox_healthy{part="files"}` tells whether the bucket works. */
+/** Returns the gauges of the bucket. `oncebox_healthy{part="files"}` says whether it works. */
 function createBucketGauges({ countRequests, isFull }: BucketReport): Gauged[] {
   return [
     gauge('oncebox_bucket_requests_total', () => ({ ...countRequests() }), 'outcome'),

@@ -62,7 +62,7 @@ async function inTime(look: Checks[string], patienceMs: number): Promise<Looked>
   return Promise.race([looked, late]).finally(() => clearTimeout(timer))
 }
 
-/** Uses the words of a DomainError unchanged: a start refuses with the same ones. */
+/** Use the words of a DomainError unchanged, because a failed start prints the same ones. */
 function explainFailure(cause: unknown): Verdict {
   if (cause instanceof DomainError) return problem(cause.message)
   return problem(`This could not be checked: ${messageOf(cause)}`)

@@ -31,7 +31,8 @@ type LogFileOptions = {
   path: string
   kind?: LogKind
   /**
-   * Reports outside the file when it stops taking lines, when it takes them again, and how many are missing.
+   * Reports, outside the file, when it can no longer be written, when it can be again, and how many lines
+   * are missing.
    */
   onError: (problem: string) => void
   /** Receives the lines that could not be written to the file, each with its newline. */
@@ -72,7 +73,7 @@ export async function openLogFile({ path, kind = LOG, onError, fallBack }: LogFi
 
   async function append(lines: string): Promise<void> {
     try {
-      // Lines written to an unlinked file would be lost.
+      // Reopen at once: lines written to an unlinked file would be lost.
       if ((await file.stat()).nlink === 0) await replace(await openLog(path, kind))
       await appendWhole(lines)
       if (lost > 0) onError(`${lost} lines are missing in the ${what} ${path}.`)
@@ -137,7 +138,7 @@ export async function openLogFile({ path, kind = LOG, onError, fallBack }: LogFi
       writeSync(file.fd, waiting)
       waiting = ''
     } catch {
-      // The process is ending, and its last error is on standard error too.
+      // Ignore the failure: the process is ending, and its last error is on standard error too.
     }
   }
 

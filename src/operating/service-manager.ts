@@ -52,7 +52,10 @@ function readEnvironment(env: ManagedOptions['env'], pid: number) {
   return { notifySocket, watchdogUsec: /^[1-9]\d*$/.test(usec) && isForUs ? Number(usec) : null }
 }
 
-/** Opens the datagram socket of systemd. Sends nothing where the C library cannot be loaded. */
+/**
+ * Opens the datagram socket of systemd. Returns a function that does nothing if the C library cannot be
+ * loaded.
+ */
 function openSocket(name: string) {
   const library = openLibrary()
   const address = socketAddress(name)

@@ -39,7 +39,7 @@ export function createReadStatus(options: StatusOptions) {
     ...(await countPushes()),
     /** Free and total bytes of the data folder's disk. */
     ...(await freeSpace.measure()),
-    /** False when rows and files are elsewhere, so that pushes need no room on that disk. */
+    /** False if rows and files are elsewhere, so that pushes need no space on that disk. */
     needsDisk: database === null || bucket === null,
     /** The name of the bucket that holds the files; null when they are in the data folder. */
     bucket: bucket?.name ?? null,

@@ -43,7 +43,7 @@ export function createCodes({ finder, store }: CodeOptions) {
 /** The digit zero on Arabic, Persian and Urdu, Hindi, and Thai keyboards. */
 const ZEROS = [0x0660, 0x06f0, 0x0966, 0x0e50]
 
-/** Converts the digits of these keyboards to 0 to 9. */
+/** Converts digits of these keyboards to 0 to 9. */
 function latinDigits(text: string): string {
   return text.replace(/\p{Nd}/gu, (digit) => {
     const value = ZEROS.map((zero) => (digit.codePointAt(0) ?? 0) - zero).find((n) => n >= 0 && n <= 9)

@@ -45,7 +45,8 @@ export type GrantedFilesOptions = {
   /** A monotonic clock, in milliseconds. */
   elapsed: () => number
   /**
-   * Milliseconds between checks that the push of a running read is not deleted; 0 checks before each segment.
+   * Milliseconds between two checks, during a read, that the push is not deleted; 0 checks before each
+   * segment.
    */
   lookEvery: number
 }
@@ -111,7 +112,7 @@ export function createGrantedFiles({ store, now, relieve, elapsed, lookEvery }: 
     return push
   }
 
-  /** Reports damage here, because no caller can: the answer has begun, so an error only aborts it. */
+  /** Report the damage here, because the caller cannot: the answer has begun, so an error only aborts it. */
   function reported(cause: DamageError): DamageError {
     store.damage.report(cause)
     return cause

@@ -53,7 +53,7 @@ export type IdempotencyOptions = {
 }
 
 export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
-  /** The requests of this process. When two nodes use a key at once, the commit of the create decides. */
+  /** The requests of this process. If two nodes use a key at once, the commit of the create decides. */
   const running = new Map<string, Promise<void>>()
 
   /**
@@ -96,8 +96,8 @@ export function createIdempotency({ store, keyring, now }: IdempotencyOptions) {
   }
 
   /**
-   * Returns null for an unused key. Throws `malformed`, `conflict` when its push has ended, and `overloaded`
-   * when another process may know the key.
+   * Returns null for an unused key. Throws `malformed`, `conflict` if its push has ended, and `overloaded` if
+   * another process may know the key.
    */
   async function find(presented: PresentedKey): Promise<FirstAnswer | null> {
     requireKey(presented)
@@ -144,7 +144,7 @@ export function keyScopeOf({ account, visit }: Viewer): string {
   return account === null ? `address ${networkOf(visit.ip) ?? 'loopback'}` : `account ${account.id}`
 }
 
-/** Joins with a line break, which no key contains. */
+/** Joins them with a line break, which no key contains. */
 function nameOf({ key, scope }: PresentedKey): string {
   return `${scope}\n${key}`
 }

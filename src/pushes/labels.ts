@@ -1,6 +1,6 @@
-// Labels: what an owner's lists show of a push, sealed under the owner subkey. The link's token, name and
-// note, and the token of the request that it answers. A key rotation reseals them, so their key may differ
-// from the push's. Texts of requests are sealed in the same way.
+// Labels: the sealed facts about a push for its owner's lists. These are the link's token, name and note, and
+// the token of the request that it answers. They are sealed under the owner subkey and resealed by a key
+// rotation, so that their key may differ from the push's. Texts of requests are sealed in the same way.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { openWithKeyring, sealWithKeyring } from '../crypto/sealed-field.ts'

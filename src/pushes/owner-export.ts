@@ -51,7 +51,8 @@ export function createOwnerExport({ list, logOf }: Options) {
       const page: PageOfPushes<StoredLabelled> = await list(account, { expired, pageNumber, beforeId })
       yield* page.pushes
       const last = page.pushes.at(-1)
-      // A page of damaged pushes only has no id to continue from: ask for the next page by number.
+      // If all pushes of a page are damaged, there is no id to continue from: ask for the next page by
+      // number.
       pageNumber = last === undefined ? pageNumber + 1 : 1
       beforeId = last?.push.id ?? beforeId
       isFull = page.isFull

@@ -26,7 +26,7 @@ import { openLabels, openTexts, placeOfPush } from './labels.ts'
 /** A push with the token of its link, which the server does not store in the clear. */
 export type LinkedPush = { push: Push; urlToken: string }
 
-/** A push with its labels; `request` is that of `Labels`. */
+/** A push with its labels; `request` is as in `Labels`. */
 export type LabelledPush = LinkedPush & { name: string; note: string; request: string | null }
 
 /** The page of a list. `beforeId`: only pushes that are older than this one. */
@@ -191,7 +191,7 @@ export type FoldedTexts = { id: number; name: string; note: string }
 const PIECE = 200
 /** Bytes that are searched before other requests get their turn, in however many notes: at most 10 ms. */
 const SLICE = 50_000
-/** Reading a push takes as long as folding this many bytes. */
+/** Counts reading a push as if it were folding this many bytes. */
 const READ_BYTES = 200
 
 type TextReader = {

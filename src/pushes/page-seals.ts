@@ -1,4 +1,5 @@
-// Seals of pages: values that a page carries and the server gets back, so it stores nothing but spent nonces.
+// Seals of pages: values that a page carries and the server gets back, so that the server stores only used
+// nonces.
 
 import type { Keyring } from '../crypto/keyring.ts'
 import { type KeyringPlace, openFromText, sealToText } from '../crypto/sealed-field.ts'
@@ -38,9 +39,9 @@ export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) 
   }
 
   /**
-   * Resolves to the result of `act`, which spends the nonce in the same commit. used: the form was sent
-   * before. stale: too old, for another push, or from another instance. Only this process remembers a refused
-   * press, for a while.
+   * Resolves to the result of `act`, which uses up the nonce in the same commit. used: the form was sent
+   * before. stale: it is too old, for another push, or from another instance. Only this process remembers,
+   * for a while, that a press was refused.
    */
   async function press<T>(
     { text, subject }: { text: string; subject: string },
@@ -58,7 +59,7 @@ export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) 
       return await act({ text, lapsesAt })
     } catch (cause) {
       if (isDomainError(cause, 'conflict')) return 'used'
-      // Allows a retry of the form: if the change happened after all, the store knows.
+      // Allow a retry of the form: if the change has happened after all, the store will refuse it.
       pressed.delete(text)
       throw cause
     }
@@ -84,8 +85,8 @@ export function createPageSeals({ keyring, usedNonces, now }: PageSealsOptions) 
       open: (sealed: string) => open(sealed, SHOWN_TEXT),
     },
     /**
-     * A nonce lets the button of a page work once, on any node. It is the time of its page, sealed for its
-     * subject; sealing is random, so no two are the same.
+     * A nonce lets the button of a page work once, on any node. It is the time at which the page was made,
+     * sealed for its subject. Sealing is random, so no two nonces are equal.
      */
     nonces: { issue: (subject: string) => seal(String(now()), noncePlace(subject)), press },
   }

@@ -29,7 +29,7 @@ export type PassphraseTriesOptions = {
   store: Pick<Store, 'pushes'>
   finder: PushFinder
   passphrases: Passphrases
-  /** Wrong passphrases in all after which a push expires or is locked; 0 for no limit. */
+  /** The total of wrong passphrases after which a push expires or is locked; 0 for no limit. */
   maxWrongTries: number
   now: Now
 }
@@ -46,7 +46,7 @@ export function createPassphraseTries(options: PassphraseTriesOptions) {
     if (found.sealed === null || findLimit(found, now()) !== null)
       return tryPassphrase(found, passphrase, viewer)
     return passphrases.inTurn(nameOf(found.push), viewer.visit.ip, async (hasWaited) => {
-      // Earlier tries may have changed the push.
+      // Read the push again: earlier tries may have changed it.
       const current = hasWaited ? await finder.getSealedPush(found.urlToken, viewer.visit) : found
       return tryPassphrase(current, passphrase, viewer)
     })
@@ -92,7 +92,7 @@ function findLimit({ push, urlToken }: LinkedPush, now: number): RetrievalRefusa
   return lockedFor > 0 ? { outcome: 'passphrase_locked', lockedFor } : null
 }
 
-/** Presents a push that was limited a moment ago. */
+/** Returns the result for a push that was limited a moment ago. */
 export function presentLimit(found: LinkedPush, now: number): RetrievalRefusal {
   return findLimit(found, now) ?? { outcome: 'passphrase_locked', lockedFor: 1 }
 }

@@ -1,4 +1,4 @@
-// Keeps memory flat during large transfers, by a garbage collection every 16 MiB.
+// Keeps memory usage flat during large transfers, by a garbage collection every 16 MiB.
 
 const EVERY_BYTES = 16 * 1024 * 1024
 

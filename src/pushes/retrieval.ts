@@ -40,7 +40,9 @@ export type RetrieveOptions = {
    * anyone else does.
    */
   ownLook: boolean
-  /** A nonce that the view spends: `retrieve` throws `conflict` if it was spent before. Pages send one. */
+  /**
+   * A nonce that the view uses up: `retrieve` throws `conflict` if it was used before. Only pages send one.
+   */
   nonce?: PageNonce
   /** Called with the size of the payload before a view is counted. If it throws, no view is counted. */
   makeRoom: (bytes: number) => void

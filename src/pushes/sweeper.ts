@@ -89,7 +89,7 @@ export function createSweeper(options: SweeperOptions) {
     return times.length === 0 ? null : Math.min(...times)
   }
 
-  /** Expires what is due, without waiting for a sweep. A call during a run joins it. */
+  /** Expires all pushes that are due, without waiting for a sweep. A call during a run joins it. */
   function expireDue(): Promise<void> {
     expiring = expiring ?? expire().finally(() => (expiring = null))
     return expiring

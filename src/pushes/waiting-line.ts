@@ -3,7 +3,10 @@
 import type { ClientOf } from '../domain/client.ts'
 import { DomainError } from '../domain/errors.ts'
 
-/** Runs a task in turn. Throws `overloaded` when too many wait, in all or of the client of this address. */
+/**
+ * Runs a task in turn. Throws `overloaded` if too many are waiting, in total or for the client of this
+ * address.
+ */
 export type InLine = <T>(address: string, work: () => Promise<T>) => Promise<T>
 
 /** The longest queue, in total and per client. Both limits are small, so that no task waits for long. */
@@ -47,7 +50,7 @@ export function createWaitingLine({ atOnce, clientOf }: { atOnce: number; client
       }
     }
 
-  /** `inHalf`: the same queue, of which such tasks fill at most half. */
+  /** `inHalf`: the same queue for tasks that may fill at most half of it. */
   return { inLine: lineOf(false), inHalf: lineOf(true), count: () => ({ waiting: waiting.length, running }) }
 }
 

@@ -147,7 +147,7 @@ function readValueFile(named: {
 }): SettingTexts | { problem: string } {
   const { setting, from, file, readFile } = named
   try {
-    // Editors and secret stores end files with a newline that is not part of the value.
+    // Remove a newline at the end, which editors and secret stores add.
     return { from, texts: splitList(setting, [readFile(file).replace(/(?<![\r\n])[\r\n]+$/, '')]) }
   } catch (cause) {
     const words = explainSystemError(cause)

@@ -121,7 +121,8 @@ export function host(text: string): Parsed<string> {
 
 const networkHost = reading((text) => {
   const value = text.replace(/^\[(.*)\]$/, '$1')
-  // isIP last: its regular expression of IPv6 takes 0.4 MiB, which a name such as localhost need not cost.
+  // Call isIP last: its regular expression for IPv6 takes 0.4 MiB, which a name such as localhost need not
+  // cost.
   return HOST_NAME.test(value) || isIP(value) ? value : null
 }, 'must be an address or a host name without a port, such as 127.0.0.1, :: or localhost')
 
@@ -211,6 +212,6 @@ export const accessKey = shaped(WORD, 'must be one word of letters, digits and s
 export function bucketUrl(text: string): Parsed<string> {
   const parsed = parseBucketPlace(text)
   if ('place' in parsed) return { value: text.trim() }
-  // The URL may contain a password or an access key where none belongs.
+  // Do not quote the URL, which may contain a misplaced password or access key.
   return /@|secret|key|token|password/i.test(text) ? { ...parsed, isSecret: true } : parsed
 }

@@ -41,7 +41,7 @@ export function pushLimitsOf(config: Config): PushLimits {
   }
 }
 
-/** Returns the rules of the house that are set, as `GET /version` tells them. */
+/** Returns the policies that are set, for `GET /version`. */
 export function policiesOf(config: Config) {
   const { requireSecondFactor, signupDomains, requirePassphrase, maxViewsAnonymous } = config
   return {
@@ -52,7 +52,7 @@ export function policiesOf(config: Config) {
   }
 }
 
-/** Returns how people sign in to the pages, as `GET /version` tells. */
+/** Returns how people sign in to the pages, for `GET /version`. */
 export function signInWaysOf({ passwordSignIn, oidcIssuer, authHeader, baseUrl }: Config): SignInWay[] {
   const hasPasskeys = passwordSignIn !== 'no' && findRelyingParty(baseUrl) !== null
   return [

@@ -80,7 +80,7 @@ type Section<Rows> = { readonly [K in keyof Rows]: Rows[K] & { flag: string; gro
  */
 export function section<const Rows extends Record<string, Row>>(group: string, rows: Rows): Section<Rows> {
   const complete = Object.entries(rows).map(([name, row]) => [name, { flag: flagOf(name), group, ...row }])
-  // The type system cannot follow the names.
+  // Safe cast: the type system cannot follow the names.
   return Object.fromEntries(complete) as Section<Rows>
 }
 
@@ -106,7 +106,7 @@ export function variableOf(setting: Setting): string {
 /** Represents the missing value of a flag. No system passes NUL in an argument. */
 export const NO_VALUE = '\0'
 
-/** Returns the flag of a setting, or its variable when it has no flag. */
+/** Returns the flag of a setting; its variable if it has no flag. */
 export function nameOf(setting: Setting): string {
   return setting.variableOnly ? variableOf(setting) : `--${setting.flag}`
 }

@@ -1,4 +1,4 @@
-// Parsers for the settings of sign-in by others.
+// Parsers for the settings of sign-in by a provider or a proxy.
 
 import { parseEmail } from '../domain/account.ts'
 import type { GroupRule } from '../domain/identity.ts'

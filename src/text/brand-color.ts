@@ -11,7 +11,7 @@ type BrandColors = { light: Shades; dark: Shades }
 /** The least contrast between text and its background (WCAG 2.2, 1.4.3). */
 const MIN_CONTRAST = 4.5
 
-/** The backgrounds of text in the accent colour, as in the style sheet. */
+/** The light backgrounds of text in the accent colour, as in the style sheet. */
 export const GROUNDS = {
   light: { sunken: '#efece6', ground: '#f7f5f1', surface: '#ffffff' },
   dark: { sunken: '#0d1014', ground: '#13161b', surface: '#1b1f26' },

@@ -25,8 +25,8 @@ export function findExcess(json: string, most: JsonShape): keyof JsonShape | nul
   let depth = 0
   let members = 0
   MARK.lastIndex = 0
-  // A member has at most a name, a text or two brackets, and a comma. With more marks than that, the parser
-  // finds a mistake early.
+  // A member has at most a name, a text or two brackets, and a comma. If there are more marks than that, the
+  // parser finds a mistake early.
   for (let left = 5 * (most.members + 1); left > 0 && MARK.test(json); left -= 1) {
     const next = MARK.lastIndex
     const mark = json.charAt(next - 1)

@@ -17,7 +17,7 @@ export const LOCAL_DOMAINS: readonly string[] = ['local', 'lan', 'internal', 'ho
 export function isTopLevelDomain(name: string): boolean {
   const label = name.toLowerCase()
   topLevel ??= new Set<string>(require('tlds'))
-  // The list has internationalised names in Unicode, not as xn--….
+  // Convert the name: the list has internationalised names in Unicode, not as xn--….
   return topLevel.has(label) || (label.startsWith('xn--') && !label.includes('.'))
 }
 

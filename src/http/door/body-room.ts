@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts'
 const MIB = 1024 * 1024
 const TOTAL_BYTES = 128 * MIB
 const CLIENT_BYTES = 64 * MIB
-/** Room that answers leave to bodies, because a client may take long to receive an answer. */
+/** Memory that answers must leave to bodies, because a client may take long to receive an answer. */
 const BODY_BYTES = 32 * MIB
 /** Bytes per request that are not counted, so that a push can be created while others use up the limit. */
 export const FREE_BYTES = 16 * 1024
@@ -28,7 +28,7 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
   const heldBy = new Map<string, number>()
   const holders = new Set<Exchange>()
   let total = 0
-  /** The part of the total that requests of --receive-listen hold: at most half. */
+  /** The bytes of the total that requests of --receive-listen hold: at most half. */
   let outside = 0
   let lastTurn = Promise.resolve()
 
@@ -50,8 +50,8 @@ export function createBodyRoom({ maxBytes, clientOf }: BodyRoomOptions) {
   }
 
   /**
-   * Reserves room for an answer with a text of this size, ending slower bodies if needed. Idempotent for an
-   * answer. Throws `overloaded` when there is no room.
+   * Reserves room for an answer with a text of this size, and ends slower bodies if needed. Calling it again
+   * reserves only the difference. Throws `overloaded` if there is no room.
    */
   function takeForAnswer(exchange: Exchange, bytes: number): void {
     const more = Math.max(0, bytes - exchange.heldBytes)

@@ -37,7 +37,7 @@ const STATUS: Record<ErrorCode, number> = {
 /** Seconds until a retry makes sense, unless the error says otherwise. */
 const RETRY_AFTER: Record<OutageCode, number> = { overloaded: 1, files_unreachable: 5, disk_full: 30 }
 
-/** Refusals after which the rest of the body is not read, so the connection must end. */
+/** Refusals after which the rest of the body is not read, so that the connection must be closed. */
 const ENDS_CONNECTION: ReadonlySet<ErrorCode> = new Set(['too_slow', 'too_large', 'unsupported_type'])
 
 export type HttpRefusal = {
@@ -51,7 +51,7 @@ export type HttpRefusal = {
   host?: ErrorDetails['host'] | undefined
 }
 
-/** Answers with a page. */
+/** Answers a refusal with a page. */
 export type AnswerRefusal = (exchange: Exchange, refusal: HttpRefusal) => Promise<Response>
 
 type LogFailure = (failure: { requestId: string; cause: unknown }) => void

@@ -144,7 +144,7 @@ export function answersAnyHost(path: string): boolean {
   return ANY_HOST_PATHS.has(path) || path.startsWith(ASSETS)
 }
 
-/** The facts about a request that tell who named its host. */
+/** The facts about a request that show who named its host. */
 export type Asker = Pick<Exchange, 'isFromProxy'> &
   Partial<Pick<Exchange, 'scheme' | 'clientAddress'>> & { request?: { headers: Headers } }
 

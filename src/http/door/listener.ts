@@ -37,9 +37,9 @@ export const LOOPBACK_4 = '127.0.0.1'
 export const LOOPBACK_6 = '::1'
 
 /**
- * Resolves to the addresses that `--host` stands for. `localhost` is both loopback addresses, because
- * programs try either; so 0.0.0.0 includes ::1 as well (:: includes all of IPv4). Throws `conflict` for an
- * unknown name.
+ * Resolves to the addresses that `--host` means. `localhost` means both loopback addresses, because programs
+ * try either, and so 0.0.0.0 includes ::1 as well (:: includes all of IPv4). Throws `conflict` for an unknown
+ * name.
  */
 export async function bindingsOf(host: string, lookUp: Network['lookUp']): Promise<Binding[]> {
   const loopback6: Binding = { address: LOOPBACK_6, mayBeMissing: true }
@@ -78,7 +78,7 @@ export type ListenOptions = {
   /** The certificate and its key; null for plain HTTP. */
   tls: PemKeyPair | null
   listAddresses: Network['listAddresses']
-  /** Requests at once, of which later ones get 503; no limit without it. */
+  /** How many concurrent requests are served; later ones get 503. No limit if absent. */
   maxRequests?: number
   /** The flag that names the port, for errors; by default that of the main listener. */
   flag?: string
@@ -164,8 +164,8 @@ function bind(options: ListenOptions, hostname: string, port: number): Listening
 }
 
 /**
- * Returns the port. With `reusePort`, listening succeeds even if another program has the port; this probe
- * without it fails then.
+ * Returns the port. With `reusePort`, listening succeeds even if another program has the port; without it, as
+ * in this probe, it fails.
  */
 function probePort(options: ListenOptions, { hostname, port }: Pick<ServeAt, 'hostname' | 'port'>): number {
   const probe = serve(options, { hostname, port, tls: null, gate: OPEN })

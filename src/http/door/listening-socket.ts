@@ -18,7 +18,10 @@ const HOLD_TURN_MS = 10
 /** The time for one turn of the event loop, which accepts the connections that wait at the old socket. */
 const ACCEPT_MS = 1
 const GRACE_MS = 10_000
-/** A stop resets connections with half a request, which Bun waits for, once no request ran for this long. */
+/**
+ * How long no request must have run before a stop resets connections with half a request, for which Bun would
+ * wait.
+ */
 const QUIET_MS = 500
 const POLL_MS = 20
 

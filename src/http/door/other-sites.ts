@@ -69,7 +69,7 @@ function refusal(): DomainError {
 /** Headers that mark a prefetch: `Sec-Purpose` today, the others in older browsers. */
 const PURPOSES = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz']
 
-/** Throws `forbidden` for a prefetch, so that it spends no view. */
+/** Throws `forbidden` for a prefetch, so that it uses up no view. */
 export function refusePrefetch({ headers }: Request): void {
   const isAhead = PURPOSES.some((name) => /\bpre(fetch|render|view)\b/i.test(headers.get(name) ?? ''))
   if (isAhead) throw new DomainError('forbidden', 'A secret is not handed out before somebody asks for it.')

@@ -27,7 +27,7 @@ type PlainHttpOptions = {
   httpsPort: () => number
 }
 
-/** The front door has checked the Host, so no redirect leads to a foreign name. */
+/** The front door has checked the Host, so no redirect can lead to another site. */
 export function createAnswerPlain({ answerRoute, baseUrl, httpsPort }: PlainHttpOptions): AnswerRoute {
   function secureBase({ host }: Exchange): string {
     if (baseUrl !== null) return new URL(baseUrl).origin

@@ -67,15 +67,15 @@ export function createRouter({ routes, only, presentError }: RouterOptions): Ans
     return exchange
   }
 
-  // The front door has removed a trailing slash.
+  // The front door has already removed a trailing slash.
   const settings = { strictPath: true, handler: { standardHostname: false } }
   const app = new Elysia(settings).onError(({ error, code, request }) => {
     const cause = code === 'NOT_FOUND' ? notFound() : error
     return presentError(cause, exchangeOf(request))
   })
   for (const [path, methods] of byPath(routes)) {
-    // Elysia reads the source of a handler and prepares only the parts of the context that its parameters
-    // name.
+    // Name the parameters here: Elysia reads the source of a handler, and prepares only the parts of the
+    // context that it names.
     const handler = ({ request, params }: { request: Request; params?: Record<string, string> }) => {
       const exchange = exchangeOf(request)
       const route = methods.get(request.method)
@@ -88,7 +88,8 @@ export function createRouter({ routes, only, presentError }: RouterOptions): Ans
       const respond = exchange.isHead ? head : answer
       return respond({ exchange, params: params ?? {} })
     }
-    // One route a path, whose handler finds the method: Elysia needs 3 KiB for each of its routes.
+    // Register one route per path, and find the method in its handler: Elysia needs 3 KiB for each of its
+    // routes.
     app.all(routedPath(path), handler, { parse: 'none' })
   }
 

@@ -40,7 +40,7 @@ export type FrontDoorOptions = {
   secure: Secure
   newRequestId: () => string
   logRequest: LogRequest
-  /** Answers on behalf of the door, for --audit-log; not at all without it. */
+  /** Answers in place of the door, for --audit-log, which records what happens. Absent without the flag. */
   observe?: Observe | undefined
   /** Whether TLS ends in this process. */
   isTls: boolean

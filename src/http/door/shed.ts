@@ -24,7 +24,10 @@ export type ShedOptions = {
 
 /** The longest turn of the event loop before later requests of the same turn are refused. */
 const MAX_TURN_MS = 200
-/** Requests of a turn that are always admitted: with fewer, the machine is slow, not overloaded. */
+/**
+ * Requests of a turn that are always admitted: if there are no more than these, the machine is slow, not
+ * overloaded.
+ */
 const CROWD = 100
 const REPORT_MS = 1000
 const RETRY = { 'retry-after': '1' }
@@ -58,7 +61,8 @@ export function createShed({ basePath, isOverloaded, commitOverdue, onShed, cors
     commitOverdue()
     if (!isLateInTurn() && !isBehind) return null
     const path = canonicalPath(pathOf(request.url), basePath)
-    // A page of a listed origin can read the refusal only if its preflight is answered.
+    // Do not refuse a preflight: a page of a listed origin can read the refusal only if its preflight is
+    // answered.
     if (EXEMPT_PATHS.has(path) || cors.answerPreflight(request, path) !== null) return null
     shed += 1
     timer = timer ?? setTimeout(report, REPORT_MS)

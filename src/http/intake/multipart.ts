@@ -86,7 +86,7 @@ export async function readMultipart(
       if (!isFile) return readText(sent)
       return readFile({ filename: readFilename(filename, disposition), contentType, content: sent }, options)
     }
-    // A file is read after the texts before it, because onFile may need them.
+    // Read the texts before a file first, because onFile may need them.
     const reading = isFile ? textsRead.then(readPart) : readPart()
     const part = reading.then((value) => {
       options.onPart?.(name, value)
@@ -115,7 +115,7 @@ function createParser(contentType: string): BusboyInstance {
   if (contentType.length > MAX_CONTENT_TYPE)
     throw malformed(`has a Content-Type longer than ${MAX_CONTENT_TYPE} characters`)
   if (contentType.trim() === '') throw new DomainError('malformed', 'The request needs a Content-Type.')
-  // Busboy would also read urlencoded forms, differently from urlencoded.ts.
+  // Refuse other forms: busboy would also read urlencoded ones, differently from urlencoded.ts.
   if (!/^\s*multipart\/form-data\s*(;|$)/i.test(contentType))
     throw new DomainError('unsupported_type', 'Send multipart/form-data.')
   // Load the parser with the first form that has files.

@@ -215,7 +215,7 @@ function problemsOfOthers(others: readonly string[]): Problems {
 async function discardAfter(upload: Pick<FileSink, 'discard'>, cause: unknown): Promise<never> {
   // If the full disk prevents cleanup now, the next start does it.
   const discarded = upload.discard().catch(() => undefined)
-  // A database that timed out may not answer now either, and the client has waited long enough.
+  // Do not wait: a database that timed out may not answer now either, and the client has waited long enough.
   if (!isDomainError(cause, 'overloaded')) await discarded
   throw cause
 }

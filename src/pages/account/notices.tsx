@@ -109,7 +109,7 @@ export function createNoticePages(options: NoticePageOptions, kind: keyof typeof
     return answer(content, { guest, title, status, languageSwitch })
   }
 
-  /** Keeps the table: the mails of the account, and the events of each webhook that it showed. */
+  /** Saves the table: the mails of the account, and the events of each webhook that the page showed. */
   async function keep(guest: Member, form: Form): Promise<Response> {
     const { account, words } = guest
     const chosen = (prefix: string) => offered(account).filter((type) => form.isTicked(`${prefix}${type}`))

@@ -49,7 +49,7 @@ export function createPasskeySignIn({ passkeys, onRefused, ...options }: Passkey
     return purpose === 'add' ? { kind: 'add', session, serverName: brand.name } : { kind: 'confirm', session }
   }
 
-  /** Signs in: alone, or after the password if the form has it pending. */
+  /** Signs in with a passkey: by itself, or as second factor if the form has a pending sign-in. */
   async function submit(guest: Guest, form: Form): Promise<Response> {
     const [pending, next] = [form.text('pending'), form.text('next')]
     const given = answerIn(guest, form)
@@ -151,7 +151,7 @@ export function createPasskeyPages(options: PasskeyPageOptions & AccountParts) {
   return { showNew, add, remove }
 }
 
-/** Returns what the browser answered, with the cookie of its challenge, and where it is. */
+/** Returns the browser's answer, with the cookie of its challenge and the network address. */
 export function answerIn(guest: Guest, form: Form, name = 'passkey') {
   return { credential: form.text(name), cookie: cookieIn(guest, 'passkey'), visit: guest.viewer.visit }
 }

@@ -77,7 +77,8 @@ export function createProviderPages({ answer, provider, onRefused, proceed, pass
     const response = await orRefuse(guest, async () =>
       lead(guest, await signIn.finish({ query, cookie, session, visit: viewer.visit })),
     )
-    // A callback that is refused may be another tab's, and leaves the cookie to the sign-in that it began.
+    // Leave the cookie if a callback is refused: it may be another tab's, and the cookie belongs to the later
+    // sign-in.
     if (cookie !== null && response.status < 400)
       response.headers.append('set-cookie', cookieOf(guest, { name: 'provider', value: '' }))
     return response

@@ -30,7 +30,7 @@ export type SignInPageOptions = {
   signups: boolean
   limits: Pick<PushLimits, 'mail'>
   provider: ShownProvider | null
-  /** Signs in whom a proxy names; null without --auth-header. */
+  /** Signs in the person that a proxy names; null without --auth-header. */
   headerSignIn: HeaderSignIn | null
   passkeys: Pick<Passkeys, 'party' | 'canAsk'>
   /** Whether a passkey alone signs anyone in. */
@@ -120,7 +120,7 @@ export function createSignInPages(options: SignInPageOptions) {
       : proceed(guest, result, next)
   }
 
-  /** Enters, or asks for the code that the sign-in waits for. */
+  /** Begins the session, or asks for the code that the sign-in waits for. */
   function proceed(guest: Guest, result: Exclude<SignIn, { outcome: 'refused' }>, next: string) {
     return result.outcome === 'signed_in'
       ? enter(guest, result, next)

@@ -150,7 +150,7 @@ export function createTwoFactorPages(options: TwoFactorPageOptions) {
 
   /** Checks the typed password, because an unattended browser is not enough. */
   async function isPassword({ account, viewer }: Member, form: Form): Promise<boolean> {
-    // Without a password the provider has confirmed the session.
+    // If there is no password, the provider has confirmed the session.
     if (!account.hasPassword) return true
     return sessions.isPassword(account, { password: form.text('password'), visit: viewer.visit })
   }

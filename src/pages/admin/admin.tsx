@@ -191,7 +191,7 @@ export function createAdminPages(options: AdminPageOptions) {
       return backToPeople(guest)
     }
 
-  /** Creates a link to choose a new password. The second factor stays, unless the form turns it off too. */
+  /** Creates a link to choose a new password. Keeps the second factor, unless the form turns it off too. */
   async function reset(guest: Member, form: Form, params: Params): Promise<Response> {
     const account = await requireOther(guest, params)
     const done = await once(form, resetSubject(account.id), async (nonce) => {

@@ -31,7 +31,7 @@ type AttentionProps = {
 export function Attention(props: AttentionProps) {
   const { guest, status, findings, jobs, proxies, lacksBackups, unprotected } = props
   const { words, say } = guest
-  // ClockNotice shows a clock in doubt, with its button.
+  // ClockNotice reports a clock in doubt, with a button.
   const warnings = findings.filter(({ part, state }) => state !== 'ok' && !(part === 'clock' && status.doubt))
   const failing = jobs.filter(isFailing).length
   const isFine = warnings.length === 0 && failing === 0 && proxies.length === 0 && status.doubt === null

@@ -158,13 +158,13 @@ function stableName(name: string): string {
   return name.replace(HASHED, '$1$2')
 }
 
-/** Loads the text lazily, as an idle server needs no script. */
+/** Loads the text lazily, because an idle server needs no script. */
 function ofScript(stem: keyof typeof SCRIPTS, hash: string): Asset {
   const read = async () => Buffer.from((await import('./bundles.ts')).SCRIPTS[stem])
   return { name: `${stem}-${hash}.js`, type: SCRIPT, read }
 }
 
-/** Loads the text lazily, like a script. `rules` follow those of every server. */
+/** Loads the text lazily, like a script. `rules` are appended to those of every server. */
 function ofStyle(rules: string): Asset {
   const read = async () => Buffer.from(`${(await import('./bundles.ts')).STYLE}${rules}`)
   return { name: `pages-${Bun.hash(`${hashStyle()}${rules}`).toString(36)}.css`, type: CSS, read }
@@ -174,7 +174,7 @@ function ofText(name: string, type: string, text: string): Asset {
   return ofBytes(name, type, Buffer.from(text))
 }
 
-/** Browsers cache the file for a year, so a changed picture needs another name. */
+/** Name the file by its content, because browsers cache it for a year. */
 function ofFile(name: string, type: string, path: string): Asset {
   return { name, type, read: () => Bun.file(path).bytes() }
 }

@@ -1,4 +1,4 @@
-// The button that expires a push, ends its downloads or closes a request. It needs two presses, because this
+// The button that expires a push, ends its downloads or closes a request. Needs two presses, because this
 // cannot be undone.
 
 import { PAGES } from '../../http/urls.ts'

@@ -48,7 +48,7 @@ export type Guest = {
   isUnknown: boolean
   query: URLSearchParams
   /**
-   * Returns a link to a path of urls.ts. Adds the base path, and the language if this page's address names
+   * Returns a link to a path of urls.ts. Adds the base path, and the language if the URL of this page names
    * one.
    */
   href(path: string): string

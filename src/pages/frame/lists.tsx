@@ -94,10 +94,13 @@ export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   )
 }
 
-/** The contents of a long page, first in a `.indexed`: folded on phones, at the left of a wide window. */
+/**
+ * The table of contents of a long page, first in a `.indexed`: folded on phones, at the left of a wide
+ * window.
+ */
 export function Contents({ label, children }: { label: string; children: Children }) {
   return (
-    // Focusable, because it scrolls where it is at the left.
+    // Focusable, because it scrolls when it is at the left.
     <nav aria-label={label} tabIndex={0}>
       <details>
         <summary>{label}</summary>

@@ -32,7 +32,7 @@ export function LocalhostNotice({ guest, path }: { guest: Guest; path: string })
   )
 }
 
-/** Names the flag; the operator alone knows the address for --base-url. */
+/** Names the flag --base-url, because only the operator knows its value. */
 function sayFlag(flag: string, { say }: Words): Children {
   const [name = flag] = flag.split(' ')
   return name === '--base-url'

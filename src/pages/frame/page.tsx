@@ -132,7 +132,7 @@ function Footer({ guest, languageSwitch, isBranded }: FooterProps) {
   )
 }
 
-/** Languages of the browser that stand first in the menu. */
+/** Languages of the browser that come first in the menu. */
 const MAX_FIRST = 5
 /** Menus in memory: one for each language and each order. */
 const MAX_MENUS = 100

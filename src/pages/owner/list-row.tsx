@@ -78,13 +78,13 @@ export function ListRow({ guest, listed, now }: Props) {
   )
 }
 
-/** Returns who encrypted it, with a separator; '' for what the server reads. */
+/** Returns the name of the side that encrypted it, after a separator; '' if the server can read it. */
 function sealedText({ push, request }: OverviewPush, { say }: Words): string {
   const key = sealedKey(push, request !== null)
   return key === null ? '' : `${say(key)} · `
 }
 
-/** Opens an answer from its row; it sends the form of the list elsewhere. */
+/** A button that opens an answer from its row. It sends the form of the list to another URL. */
 function ReadButton({ guest, urlToken, title }: { guest: Member; urlToken: string; title: string }) {
   const { say, href } = guest
   return (
@@ -119,7 +119,7 @@ const EXAMPLE: Push = {
   codeRequired: false,
 }
 
-/** The row of the example: it is no push and has no controls. */
+/** The example row, which is no push and has no controls. */
 export function ExampleRow({ words, now }: { words: Words; now: number }) {
   const push = { ...EXAMPLE, lastViewedAt: now - 3 * MINUTE, expiresAt: now + 7 * DAY }
   return (

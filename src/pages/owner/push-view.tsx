@@ -146,7 +146,7 @@ function State({ guest, owned, isLive, read, now }: Props) {
   )
 }
 
-/** Names no request after a restore, which loses its link. */
+/** Name no request after a restore, which loses its link. */
 function Request({ guest: { words, href }, urlToken }: { guest: Guest; urlToken: string }) {
   const text = words.say('received_for')
   return (

@@ -46,7 +46,7 @@ export function Opened({ guest, text, rows, isUnnumbered, isAnswer }: OpenedProp
   )
 }
 
-/** A button, because the content has no address that could be opened instead of saved. */
+/** Use a button, because the content has no URL that could be opened. */
 function FileButton({ guest, at, name, size }: { guest: Guest; at: number; name: string; size: number }) {
   return (
     <button type="button" class="button file primary" data-file={at}>

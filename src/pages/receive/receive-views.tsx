@@ -15,7 +15,7 @@ import type { SealingScripts } from '../frame/sealing.tsx'
 import { SealedForm } from './sealed-form.tsx'
 
 type ReceiveProps = ReceiveFormProps & {
-  /** The outcome of an earlier press. */
+  /** The notice about an earlier press. */
   notice: string | undefined
   /** The e-mail address of a sender who chose to be named. */
   sender: string | null

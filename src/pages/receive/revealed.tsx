@@ -103,7 +103,7 @@ function Payload({ guest, retrieval, sealedText, isAnswer }: PayloadProps) {
   const { push, urlToken, payload, files } = retrieval
   if (payload === '') return null
   if (push.kind === 'qr') return <RevealedQr guest={guest} payload={payload} />
-  // An earlier version accepted longer host names, to which no link works.
+  // An earlier version accepted longer host names, which no browser can open.
   const isLink = push.kind === 'url' && payload.length <= MAX_LINK_CHARACTERS
   const authority = isLink ? authorityOf(payload) : null
   if (authority !== null) return <RevealedAddress guest={guest} address={payload} authority={authority} />

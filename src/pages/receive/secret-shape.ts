@@ -18,7 +18,7 @@ const SENTENCE = /^\S*\s.*[.!?…؟](\s|$)|[。、\uff01\uff1f]/u
 const MAX_LINES = 50
 const MAX_LINE_CHARACTERS = 500
 
-/** Returns the shape of a text. Hides a single line in doubt, because one press shows it. */
+/** Returns the shape of a text. In doubt, hides a single line, because one press shows it. */
 export function shapeOf(payload: string): SecretShape {
   if (payload.length > MAX_LINES * MAX_LINE_CHARACTERS || isSealedText(payload)) return 'prose'
   const lines = linesOf(payload).filter((line) => line.trim() !== '')

@@ -146,7 +146,7 @@ function Another({ guest }: { guest: Guest }) {
 
 type WithKeyProps = { guest: Guest; push: Push; scripts: SealingScripts; children: Children }
 
-/** Hides a link whose key only the script may have, which then completes and shows it. */
+/** Hides a link whose key only the script knows. The script completes and shows it. */
 function WithKey({ guest: { say }, push, scripts, children }: WithKeyProps) {
   if (push.keyCheck === null)
     return (

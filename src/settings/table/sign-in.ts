@@ -1,4 +1,4 @@
-// Settings of sign-in by others: an OpenID provider, and who may still use a password.
+// Settings of sign-in by a provider or a proxy, and of who may still use a password.
 
 import { plainText } from '../brand-parsers.ts'
 import { choices, file, numbers, section } from '../setting.ts'

@@ -71,7 +71,7 @@ function WhyAccount({ words: { say }, href, signups }: Pick<PartProps, 'words' |
 /** `of` chooses the texts for an upload that failed or whose outcome is unknown. */
 type ProgressProps = { words: Words; of?: 'upload' | 'answer' }
 
-/** The progress of an upload, filled in by a script. */
+/** The progress of an upload, which a script fills in. */
 export function Progress({ words: { say }, of = 'upload' }: ProgressProps) {
   const again = say('upload_again')
   return (

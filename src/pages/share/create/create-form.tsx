@@ -69,7 +69,7 @@ export function CreateFields(props: FieldsProps) {
   )
 }
 
-/** Returns a label that says, while the content is encrypted, that this field is not. */
+/** Returns a label that says that this field is not encrypted, shown while the content is. */
 function readable(key: 'name' | 'note', { words }: PartProps) {
   return (
     <>

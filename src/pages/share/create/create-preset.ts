@@ -42,7 +42,7 @@ export function requestedIn(query: URLSearchParams): RequestedSettings {
 export function requestedOf({ push, name, note }: LabelledPush): RequestedSettings {
   const { kind, createdAt, expiresAt, expireAfterDays, expireAfterViews, retrievalStep, deletableByViewer } =
     push
-  // Repeating a push that the server can read keeps the account's choice.
+  // Keep the account's choice if the push to repeat can be read by the server.
   const endToEnd = isEndToEnd(push) ? true : null
   const duration = DURATIONS.find((known) => known === expiresAt - createdAt)
   const lifetime = shorterOf(expireAfterDays, duration)

@@ -8,7 +8,7 @@ import type { Words } from '../../../words/words.ts'
 import type { Guest } from '../../frame/guest.ts'
 import type { Typed } from './create-sender.ts'
 
-/** Explanation a form is shown again. */
+/** The reason for showing a form again. */
 export type CreateRefusal = {
   typed: Typed
   status: number
@@ -23,7 +23,7 @@ export type CreateRefusal = {
   madeUrlToken?: string | null
   /** Whether the form needs a new idempotency key. */
   isKeyUsed?: boolean
-  /** Whether the form was opened by one account and sent by another person. */
+  /** Whether one account opened the form and another person sent it. */
   isOfSomebodyElse?: boolean
   /** Whether the sender could not be looked up. The form then keeps its opener. */
   isUnknown?: boolean

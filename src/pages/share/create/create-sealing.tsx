@@ -31,7 +31,7 @@ export function Sealing({ words: { say }, limits, typed, createScripts }: PartPr
   )
 }
 
-/** Follows a label: a script shows it while the content is encrypted and this is not. */
+/** Follows a label. A script shows it while the content is encrypted but this field is not. */
 export function ServerReads({ words: { say } }: Pick<PartProps, 'words'>) {
   return (
     <span class="hint" hidden data-when-sealed>

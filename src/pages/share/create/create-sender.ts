@@ -47,8 +47,8 @@ export function requireOpener({ session }: Guest, typed: Typed, marks: FormMarks
 }
 
 /**
- * Returns the form's idempotency key, or null if it has none. A form opened signed out has a key of its
- * address, not of an account.
+ * Returns the form's idempotency key; null if it has none. For a form that was opened signed out, the key
+ * belongs to its address, not to an account.
  */
 export function keyOfForm(guest: Guest, typed: Typed, marks: FormMarks): PresentedKey | null {
   const key = typed('idempotency_key')

@@ -81,7 +81,7 @@ export function createCreatePage(options: CreatePageOptions) {
             return store(taken)
           }),
         revise: (wire) => {
-          // A form without files may arrive in one piece; onPart is not called then.
+          // A form without files may arrive in one piece. Then onPart is not called.
           for (const [name, value] of Object.entries(wire)) noteField(fields, { name, value })
           files.requireNone()
           return revise(wire, sending)

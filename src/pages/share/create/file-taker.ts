@@ -35,8 +35,8 @@ export function createFileTaker(known: OutageError | null) {
 }
 
 /**
- * Yields the remaining chunks. Unlike iterating the content itself, stopping early leaves the iterator open
- * for the next reader.
+ * Yields the remaining chunks. Stopping early leaves the iterator open for the next reader, unlike iterating
+ * the content itself.
  */
 async function* leftIn(chunks: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
