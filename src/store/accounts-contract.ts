@@ -78,7 +78,7 @@ export type ProviderLogout = {
   issuer: string
   sid: string | null
   subject: string | null
-  /** The logout token, which counts once. */
+  /** The nonce of the logout token, which can be used once. */
   nonce: PageNonce
 }
 
@@ -88,7 +88,7 @@ export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'>
   session: number | null
   /** A mail with the link, sealed, to be sent for this account; null for none. */
   mail: { accountId: number; body: string } | null
-  /** The nonce of the page, spent in the same step; null without a page. */
+  /** The nonce of the page, used up in the same step; null if there is no page. */
   nonce?: PageNonce | null
 }
 
@@ -98,7 +98,7 @@ export type NewAccountLink = Omit<AccountLink, 'id' | 'createdAt' | 'expiresAt'>
  */
 export type AccountLinkUse = { hash: Buffer; email: string; passwordHash: string; identity?: Identity }
 
-/** `step` is the time step of the code that proved the secret. */
+/** `step`: the time step of the code that proved the secret. */
 export type NewTwoFactor = { accountId: number; sealedSecret: Buffer; step: number; recoveryHashes: Buffer[] }
 
 /** `recoveryHashes` are stored if it is the first second factor. `session` must not have ended. */

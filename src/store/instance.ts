@@ -81,7 +81,7 @@ export function writeClockMark({ mark, doubted }: ClockMark): Step<void> {
   return run(WRITE_MARK, mark, doubted)
 }
 
-/** Throws `conflict` at the source of a copy. */
+/** Throws `conflict` if this database is the source of a copy. */
 export function* refuseCopied(): Step<void> {
   const why = explainCopy(yield* readCopiedTo())
   if (why !== null) throw conflict(why)

@@ -13,7 +13,7 @@ export type Budget = {
 export type BudgetState = Budget & { spent: number; until: number }
 
 export type BudgetAttempt = {
-  /** The budgets that this try spends. */
+  /** The budgets that this try counts against. */
   counts: readonly Budget[]
   /** Other budgets that `refuse` takes into account. */
   looks?: readonly Budget[]

@@ -64,7 +64,7 @@ export function createSharedState(parts: Pick<Parts, 'steps' | 'keyring' | 'now'
    */
   const unstored = new Map<string, SpentRow>()
 
-  // Nodes that seal under different keys count by themselves.
+  // Nodes that seal under different keys count separately.
   const hashName = ({ name }: { name: string }) =>
     hashAddress(`shared ${name}`, keyring.sealing.addresses).toString('base64url')
 
@@ -159,7 +159,7 @@ export function createSharedState(parts: Pick<Parts, 'steps' | 'keyring' | 'now'
 const nameOf = (nonce: string) => `nonce ${nonce}`
 
 /**
- * Spends a nonce. Call it under the lock of the guarded row. Throws `conflict` for a nonce that was spent
+ * Uses up a nonce. Call it under the lock of the guarded row. Throws `conflict` for a nonce that was used
  * before, on any node.
  */
 export function* spendNonce({ text, lapsesAt }: PageNonce): Step<void> {
@@ -167,7 +167,7 @@ export function* spendNonce({ text, lapsesAt }: PageNonce): Step<void> {
     throw new DomainError('conflict', 'This form was sent before.')
 }
 
-/** Notes when something ended. Kept for an hour. */
+/** Records when something ended. Kept for an hour. */
 export const noteEnd = (name: string, at: number): Step<void> => run(COUNT, `ended ${name}`, 1, at)
 
 /** Whether one of these has ended after `since`. */

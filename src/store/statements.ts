@@ -74,7 +74,7 @@ export function insertForId<T extends SQLiteTable>(table: T) {
   return (row: NewRow<T>) => only(insert, ...values(row))
 }
 
-/** Columns whose values SQL computes: name in the database → expression. */
+/** Columns whose values SQL computes, by name: the expression for each. */
 type Computed = Readonly<Record<string, string>>
 
 /** Inserts rows, and returns nothing. */

@@ -17,7 +17,7 @@ export type Value = string | number | boolean | null | Uint8Array
  */
 export type Statement<Row> = {
   text: string
-  /** Text that only PostgreSQL appends: a lock, or the return of `id`. */
+  /** Text that is appended only on PostgreSQL: a lock, or the return of `id`. */
   suffix: string
   /** The column of the id that an inserted row gets, which SQLite reports by itself. */
   id: string | null

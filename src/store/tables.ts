@@ -128,7 +128,7 @@ export const sessions = sqliteTable('sessions', {
   endsAt: integer('ends_at'),
 })
 
-/** The persons at a provider who are an account. */
+/** Links persons at a provider to accounts. */
 export const identities = sqliteTable(
   'identities',
   {
@@ -399,8 +399,7 @@ export const auditEntries = sqliteTable('audit_entries', {
 })
 
 /**
- * The part of each live push without an account in the share of its creator's address. Only a keyed hash of
- * the address is kept.
+ * Which part of its address's limit each live anonymous push takes. Stores only a keyed hash of the address.
  */
 export const liveShares = sqliteTable('live_shares', {
   pushId: ofPush().primaryKey(),
@@ -417,8 +416,8 @@ export const addressShares = sqliteTable('address_shares', {
 })
 
 /**
- * Idempotency keys. Push and slot are null once the push has ended; the row then says only that the key was
- * used.
+ * Idempotency keys. Push and slot are null once the push has ended. From then on the row only records that
+ * the key was used.
  */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
@@ -454,8 +453,8 @@ export const pushFiles = sqliteTable(
 )
 
 /**
- * Files to be removed at a time. Without one: uploads that are under way on `node`. `pushId`: until then
- * grants may read it.
+ * Files to be removed at a time; if it is null, uploads in progress on `node`. `pushId`: grants of this push
+ * may read the file until then.
  */
 export const filesDue = sqliteTable('files_due', {
   id: text().primaryKey(),
@@ -524,8 +523,8 @@ export const spentPoints = sqliteTable('spent_points', {
 })
 
 /**
- * A receiver of the events of an account; without an account, of all events for the administrators.
- * `sealed` is the URL and the secret, and `events` lists types, with a comma before and after each.
+ * A receiver of the events of an account; without an account, of all events for the administrators. `sealed`
+ * holds the URL and the secret. `events` lists types, with a comma before and after each.
  */
 export const webhooks = sqliteTable(
   'webhooks',
@@ -542,7 +541,7 @@ export const webhooks = sqliteTable(
     lastError: text('last_error', { check: 'length(last_error) <= 30' }).$type<DeliveryFailure>(),
     lastFailure: integer('last_failure'),
   },
-  // The names of pushes are their owner's alone.
+  // No names in webhooks of administrators: the names of pushes are for their owners only.
   () => [rule('account_id IS NOT NULL OR NOT with_name')],
 )
 

@@ -111,7 +111,7 @@ export function createAccountLinks(parts: Pick<Parts, 'steps' | 'now' | 'setupLi
      * Throws `unauthenticated` if the session has ended or its account is no administrator any more;
      * `conflict` if the nonce is used up.
      */
-    // A server that starts below the floor needs its setup link.
+    // Do not check the free space: a server that starts on a full disk needs its setup link.
     addLink: (link: NewAccountLink) => write(() => add(link), { grows: link.purpose !== 'setup' }),
     /**
      * Returns null for a link that was used or has lapsed, and for a setup link once there is an

@@ -52,7 +52,7 @@ const HOLD_SESSION = locked(select(tables.sessions, 'WHERE id = $1'), 'FOR SHARE
 /** An id that no session has: ids begin at 1. */
 const NO_SESSION = 0
 const rowsIn = (table: SQLiteTable) => statement(`DELETE FROM ${getTableName(table)} WHERE account_id = $1`)
-/** Rows of every table that names an account; its links are ended above. */
+/** Rows of every table that names an account, except its links, which are ended above. */
 const BELONGINGS = Object.values(tables)
   .filter((table) => 'accountId' in table && table !== tables.accountLinks)
   .map(rowsIn)
@@ -215,7 +215,7 @@ export function holdOwner(id: number): Step<AccountRow | null> {
   return first(SHARE, id)
 }
 
-/** Throws `unauthenticated` if the account was disabled or reset since its token was checked. */
+/** Throws `unauthenticated` if the account was disabled or reset after its token was checked. */
 export function* requireActive(id: number, resets: number): Step<void> {
   const account = yield* holdOwner(id)
   if (account === null || account.disabledAt !== null || account.resets !== resets) throw inactiveAccount()

@@ -52,7 +52,7 @@ export function createApiTokens(parts: Pick<Parts, 'steps' | 'now' | 'trusted'>)
   async function noteUse({ tokenId, lastUsedAt }: Authenticated): Promise<void> {
     const time = trusted()
     if (time === null) return
-    // A last use in the future was noted while the clock was ahead.
+    // Ignore a last use in the future, which was recorded while the clock was ahead.
     if (lastUsedAt === null || Math.abs(time - lastUsedAt) >= MINUTE)
       await write(() => run(SET_LAST_USED, tokenId, time))
   }

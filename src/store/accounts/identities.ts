@@ -28,7 +28,7 @@ const OF_PROVIDER_SESSION = locked(select(sessions, 'WHERE issuer = $1 AND sid =
 const END = statement('DELETE FROM sessions WHERE id = $1')
 const CONFIRM = statement<{ id: number }>('UPDATE sessions SET confirmed_at = $2 WHERE id = $1 RETURNING id')
 
-/** An account that has no password. `identity`: null if a proxy names its owner. */
+/** An account without a password. `identity`: null if a proxy names its owner. */
 type ExternalAccount = { email: string; isAdmin: boolean; identity: Identity | null }
 
 type AccountEmail = Pick<Account, 'email'>
@@ -81,7 +81,7 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
       ...ofPerson.filter((session) => sid === null || session.sid === null),
     ]
     for (const { id } of ended) yield* run(END, id)
-    // A session of the provider, or a person, is one account.
+    // All ended sessions belong to one account, because a person or a session of the provider has only one.
     const [one] = ended
     const account = one === undefined ? null : yield* findOwner(one.accountId)
     return account && { email: account.email }
@@ -103,7 +103,7 @@ export function createIdentities({ steps: { read, write }, now }: Pick<Parts, 's
       write(() => bind(asked), { grows: true }),
     /** Removes the links and their sessions. Returns false for an account that has no password instead. */
     unbind: (accountId: number) => write(() => unbind(accountId)),
-    /** Follows the groups of the provider, even if no administrator is left. */
+    /** Follow the groups of the provider, even if no administrator is left. */
     setAdmin: (change: { id: number; isAdmin: boolean }) => write(() => setAdmin(change)),
     /** Spends a nonce. Throws `conflict` for one that was spent before. */
     spend: (nonce: PageNonce) => write(() => spendNonce(nonce)),

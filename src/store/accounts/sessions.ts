@@ -76,7 +76,8 @@ export function createSessions({ steps: { read, write }, now }: Pick<Parts, 'ste
       lastSeenAt: time,
       ip,
       userAgent,
-      // A provider may have recognised a browser without asking anybody.
+      // Do not count this as a confirmation: the provider may have recognised the browser without asking
+      // anybody.
       confirmedAt: origin === null ? time : 0,
       ...(origin ?? NO_ORIGIN),
     })

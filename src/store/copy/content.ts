@@ -78,7 +78,7 @@ async function* neededFiles(read: Run, now: number) {
 export type PlacesOptions = {
   /** Whether PostgreSQL is the target. */
   toServer: boolean
-  /** The files of the folder. */
+  /** The path of the folder with the files. */
   path: string
   /** The bucket of PostgreSQL. */
   bucket: BucketOptions | null

@@ -26,7 +26,7 @@ export type CopyEnd = {
    * reused.
    */
   lastIds: Statement<LastId>
-  /** Continues the ids of all tables after the present rows and after these ids. */
+  /** Continues the ids of all tables after the existing rows and after these ids. */
   continueAfter(ids: readonly LastId[]): Step<void>
   close(): Promise<void>
 }

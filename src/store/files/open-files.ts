@@ -88,7 +88,9 @@ function createFileStore(
     return removing
   }
 
-  /** Removes each file before its row: after a crash between the two the next run finds the row again. */
+  /**
+   * Removes each file before its row, so that after a crash between the two the next run finds the row again.
+   */
   async function removeAll(): Promise<number> {
     let removed = 0
     for (;;) {

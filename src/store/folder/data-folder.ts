@@ -20,7 +20,7 @@ export function dataFolder(path: string) {
     files: join(path, 'files'),
     lock: join(path, 'serve.lock'),
     holder: join(path, 'serve.holder'),
-    /** The mark of the database's last start, which tells a restored database. */
+    /** The mark of the database's last start, by which a restored database is recognised. */
     home: join(path, 'serve.home'),
     /** Exists from the start of a server to its clean end. */
     serving: join(path, 'serve.running'),

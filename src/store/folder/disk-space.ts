@@ -67,7 +67,7 @@ export function createFreeSpace(options: { path: string; floor: number; isFull: 
 
   function hasRoom(): boolean {
     if (floor === 0) return !isFull()
-    // A disk that cannot be measured is the next create's failure.
+    // Ignore a failure: the next create reports a disk that cannot be measured.
     look()?.catch(() => undefined)
     return !isFull() && free >= floor
   }

@@ -33,7 +33,7 @@ const UNFINISHED = /\.\d+\.oncebox-new$/
  * be removed.
  */
 export function removeUnfinished(folder: string, name: string | null = null): string[] {
-  // A key file can also be read in a folder that this user may not list.
+  // Open it without listing: this user may read a key file in a folder that they may not list.
   const names = attempt(() => readdirSync(folder)) ?? []
   const left = names.filter((entry) => {
     const of = entry.replace(UNFINISHED, '')
@@ -79,7 +79,7 @@ export function writeNew(path: string, text: string): void {
   try {
     linkSync(unfinished, path)
   } catch (cause) {
-    // Some file systems have no hard links.
+    // Some file systems have no hard links: then rename instead.
     if (existsSync(path)) throw cause
     renameSync(unfinished, path)
   }

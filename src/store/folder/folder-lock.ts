@@ -81,7 +81,7 @@ function tryLock(path: string): Database | null {
   let database: Database | undefined
   try {
     database = new Database(path, { readwrite: true, create: true })
-    // A journal in a file would fail on a full disk.
+    // Keep the journal in memory: a file would fail on a full disk.
     database.run('PRAGMA journal_mode = MEMORY')
     database.run('BEGIN EXCLUSIVE')
     return database

@@ -14,7 +14,7 @@ import { KEY_FILE, requireOwn } from './ownership.ts'
 export function readKeyring(folder: DataFolder, keyFile: string | null): Keyring {
   const path = keyFile ?? folder.key
   return explained('use the key file', path, () => {
-    // Container platforms mount key files that belong to root.
+    // Accept files of root, because container platforms mount key files so.
     requireOwn(path, KEY_FILE, { mayBeRoots: keyFile !== null })
     if (!isThere(path)) {
       if (existsSync(folder.database)) throw missing(path)

@@ -39,7 +39,7 @@ export function requireVacant(path: string): void {
     throw occupied(path, 'that is no folder')
   const names = readdirSync(path)
   const remains = names.some((name) => name.startsWith(PREFIX)) ? remainsIn(path) : []
-  // The root of a disk has lost+found.
+  // Ignore lost+found, which the root of a disk contains.
   const isOurs = (name: string) =>
     name === 'lost+found' || name.startsWith(PREFIX) || remains.includes(join(path, name))
   const other = names.find((name) => !isOurs(name))

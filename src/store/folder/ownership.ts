@@ -103,7 +103,7 @@ function requireReach(path: string, uid: number): void {
   }
 }
 
-/** The path itself, or the first folder above it that exists. */
+/** Returns the path itself, or the nearest existing folder above it. */
 function nearestFolder(path: string): string {
   return existsSync(path) || path === dirname(path) ? path : nearestFolder(dirname(path))
 }

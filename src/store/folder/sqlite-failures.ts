@@ -1,4 +1,4 @@
-// What SQLite's errors about a file mean: about the database, and about the locks of a data folder, which are
+// The meaning of SQLite's errors about a file: of the database, and of the locks of a data folder, which are
 // SQLite files too.
 
 import { conflict } from '../../domain/errors.ts'

@@ -1,5 +1,4 @@
-// Telling events: in the commit that makes them happen, numbered for each account in the order of the
-// commits.
+// Events: recorded in the commit that causes them, and numbered for each account in the order of the commits.
 
 import { randomBase32 } from '../../crypto/random.ts'
 import { describePush, type EventType } from '../../domain/events.ts'

@@ -54,7 +54,7 @@ const TELL = causing(
 export type NewEvent = { type: EventType; at: number; data: object }
 
 /**
- * Queues an event for webhooks and mail, in its transaction, right after it. `forEverybody`: also for the
+ * Queues the messages of an event in its transaction, for webhooks and mail. `forEverybody`: also for the
  * webhooks of the administrators.
  */
 export function tellWebhooks(
@@ -107,8 +107,8 @@ export function createWebhooks({ steps: { read, write }, now }: Pick<Parts, 'ste
     changeEvents: (of: { id: number; accountId: number | null }, events: readonly EventType[]) =>
       write(() => run(CHANGE, of.id, of.accountId, listed(events))),
     /**
-     * Removes the webhook and its messages. Returns false when this account, or null the administrators, have
-     * no such webhook.
+     * Removes a webhook and its messages. Returns false unless it belongs to this account, or, if null, to
+     * the administrators.
      */
     removeWebhook: (of: { id: number; accountId: number | null }) => write(() => remove(of)),
     /** Records the result of a test. */

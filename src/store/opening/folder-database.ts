@@ -99,7 +99,7 @@ function makeFilled(folder: DataFolder, keyFile: string | null): void {
 export function operate(database: Database, onClosed: () => void): CommandDatabase {
   const drive = createDrive(database)
   return {
-    // A command removes no files: a running server does, or the next start.
+    // Remove no files here: a running server does, or the next start.
     steps: createCommandSteps(database, drive),
     alone: createAlone(database, drive),
     close: async () => {
@@ -168,7 +168,7 @@ function openForReading({ database: path }: DataFolder, isServed: boolean): Data
   const isImmutable = !isServed && !existsSync(`${path}-wal`)
   const address = `${Bun.pathToFileURL(path).href}${isImmutable ? '?immutable=1' : ''}`
   const database = new Database(address, constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI)
-  // Refusals name the file, and not this address.
+  // Name the file instead of this internal address.
   Object.assign(database, { filename: path })
   database.run(`PRAGMA busy_timeout = ${BUSY_MS}`)
   return database

@@ -59,7 +59,7 @@ export type OpenedStore = Store & {
   /** Calls `ring` after each commit of this process that may have added to the outbox, once it is durable. */
   whenQueued(ring: () => void): void
   jobs: readonly Job[]
-  /** Call this once the start went well. */
+  /** Call this once the start has succeeded. */
   confirmStart(): void
   /** Whether the database answers. */
   isAlive(): Promise<boolean>

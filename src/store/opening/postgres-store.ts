@@ -167,7 +167,7 @@ async function serveNode(options: PostgresStoreOptions, serving: NodeParts): Pro
   const files = await openFiles({ ...options, ...place, steps, node: node.id, now }).catch((cause) =>
     leave().then(() => Promise.reject(cause)),
   )
-  // The disk is that of the database server.
+  // Check no disk: that of the rows belongs to the database server.
   const hasRoom = () => true
   const { glance } = steps
   const parts = {
@@ -225,7 +225,7 @@ async function clearUp(session: PostgresTransaction, now: number): Promise<void>
   )
 }
 
-/** Moves the dates back of pushes that were made while the clock was ahead, once after each doubt. */
+/** Corrects the dates of pushes that were made while the clock was ahead, once after each doubt. */
 function createMending(database: Pick<PostgresDatabase, 'read' | 'transact'>, clock: DatabaseClock) {
   const steps = createSteps({ ...database, onEffect: () => undefined })
   let mended = 0

@@ -39,7 +39,7 @@ type BackupContent = {
 export type EndLive = {
   /** The time of the restore. The first start treats it as the last use of the folder. */
   now: number
-  /** The visit that the log entry of each lost push records. */
+  /** The visit to record in the log of each lost push. */
   visit: Visit
   /** Makes a new link for a push of an account. */
   relink: (push: OwnedPush) => Linked
@@ -48,7 +48,7 @@ export type EndLive = {
 }
 
 type RestoredStoreOptions = {
-  /** The database of the backup, which comes from outside. */
+  /** The database of the backup, which is untrusted. */
   from: string
   /** The path of the new database. */
   path: string

@@ -35,7 +35,7 @@ export async function openServerDatabase({ address, create = false, isAlone = fa
   const database = await openTables(address, create)
   const { read, transact, close } = database
   try {
-    // A command removes no files: a node does.
+    // Remove no files here: a node does.
     const steps = createSteps({ read: (work) => read(work, READING), transact, onEffect: () => undefined })
     await steps.read(refuseCopied)
     if (isAlone) await transact(requireAlone)

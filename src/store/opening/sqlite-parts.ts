@@ -1,4 +1,4 @@
-// What runs over a SQLite database that was verified, in this order: clock, disk, commits, files, operations.
+// The parts that run on a verified SQLite database, in this order: clock, disk, commits, files, operations.
 
 import type { Database } from 'bun:sqlite'
 import { type Clock, createClock, explainDoubt } from '../../domain/clock.ts'
@@ -75,7 +75,7 @@ export async function openParts(opening: FolderStoreParts, copy: string | null):
   const { systemNow } = options.clock
   const keeping = createClockKeeping({ ...options, steps, clock, forgetMark, systemNow })
   const doubted = doubt()
-  // A server tells it with the rest of its health.
+  // A server reports this with the rest of its health.
   if (doubted !== null && !options.isServer) options.onWarning(explainDoubt(doubted))
 
   async function close(): Promise<void> {
@@ -126,7 +126,7 @@ function openWriting({ database, folder, options }: FolderStoreParts, clock: Clo
   const isInPlace = watchPlace(database.filename)
   const links = openLinks(database)
   const log = options.isServer && SYNCS_APART ? syncApart(database, checkpointer) : null
-  // Waiting for a lock would freeze the event loop: group commit tries again by timer instead.
+  // Do not wait for a lock, because that would freeze the event loop: group commit retries by a timer.
   database.run('PRAGMA busy_timeout = 0')
   const commits = createGroupCommit({
     database,

@@ -69,7 +69,7 @@ function* lockRoom(share: ShareToTake, now: number, add: [pushes: number, bytes:
   requireRoomAmong(share, { taken, live, now })
 }
 
-/** Notes which push takes the room. */
+/** Records which push takes the room. */
 export function addShare(
   { addresses: [address], bytes }: ShareToTake,
   { id, expiresAt }: { id: number; expiresAt: number },

@@ -114,7 +114,7 @@ export function removeSomeOf(ownerId: number, { write, at }: Pick<Steps, 'write'
   })
 }
 
-/** Repeats a step that has only shortened a log. */
+/** Repeats a step while it only shortens a log. */
 async function untilRemoved(write: Steps['write'], step: () => Step<number | null>): Promise<number> {
   for (;;) {
     const removed = await write(step)

@@ -53,7 +53,7 @@ export function createIdempotencyKeys({ steps, now, trusted }: Pick<Parts, 'step
   }
 
   return {
-    /** Returns null for a key that was not used or has lapsed. A null `answer`: its push has ended. */
+    /** Returns null for a key that was not used or has expired. A null `answer`: its push has ended. */
     // Wait for the disk only if the key is used, so that the answer is as durable as the first one. A new key
     // reports no end.
     findKey: (lookup: Uint8Array) =>

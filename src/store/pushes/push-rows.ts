@@ -153,7 +153,7 @@ function* destroy({ id, ownerId, files }: StoredPush, when: Parameters<typeof re
   const key = yield* lockingKey(id)
   if (key !== null) yield* forgetAnswer(key)
   if (files > 0) yield* releaseFiles(id, when)
-  // Of an anonymous push no link is mailed.
+  // Links of anonymous pushes are never mailed.
   if (ownerId !== null) yield* removeLinks(id)
 }
 

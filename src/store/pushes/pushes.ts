@@ -57,7 +57,7 @@ export type PushesOptions = {
   hasRoom: () => boolean
 }
 
-/** `isByOwner`: its end is not new to its owner. */
+/** `isByOwner`: the owner ended it, so its end is not new to them. */
 type PushToExpire = VisitToPush & { isByOwner?: boolean }
 type PushesToExpire = { ids: readonly number[]; ownerId: number; visit: Visit }
 
@@ -179,7 +179,7 @@ export function createPushes({ steps: { read, write, isRemote = false }, now, ha
     return before && (yield* end(before, by))
   }
 
-  /** Ends a push; returns it unchanged if it has ended already. */
+  /** Ends a push. Returns it unchanged if it had ended before. */
   function* end(before: StoredPush, by: Omit<PushToExpire, 'id'>): Step<StoredPush> {
     const change = decideDeletion(before, { ...by, hasGrants: yield* findGrants(before) }, timeOf(before))
     return yield* writeChange(before, change, room())

@@ -26,7 +26,7 @@ export function createSlots({ table, column, bytes }: { table: string; column: s
   return {
     /** Finds a free slot for `store`; null if there is none. */
     find: () => first(free),
-    /** Writes into the slot that was found, or into a new one: LAST_ID for the next statement. */
+    /** Writes into the slot that was found, or into a new one, which is LAST_ID for the next statement. */
     store: (found: Slot | null, value: Uint8Array): Step<void> =>
       found === null ? run(append, value) : run(fill, found.slot, value),
     destroy: (slot: number) => run(wipe, slot, nothing),

@@ -73,7 +73,7 @@ export function createClient({ place, credentials, patience = PATIENCE, onChange
     }
   }
 
-  /** Notes a failure; a missing object proves that the store works. */
+  /** Records a failure. A missing object, however, proves that the store works. */
   function note(cause: S3Failure): void {
     const isAnswer = cause.kind === 'missing'
     counts[isAnswer ? 'missing' : 'failed'] += 1

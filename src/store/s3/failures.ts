@@ -66,7 +66,7 @@ const MEANINGS: readonly FailureRule[] = [
     'refused',
     'it says that the secret access key is wrong (ONCEBOX_S3_SECRET_ACCESS_KEY)',
   ],
-  // Without the times, so that the log has the same words once.
+  // Leave the times out, so that repeated failures have the same text and are logged once.
   [
     / RequestTimeTooSkewed$/,
     'refused',

@@ -29,7 +29,7 @@ export async function openObject(objects: Pick<Objects, 'read'>, key: string): P
     const missing = wanted - before.length
     const asked = Math.min(Math.max(missing, WINDOW_BYTES), size - next)
     const found = await objects.read(key, { start: next, length: asked })
-    // The reader finds that bytes are missing, and says of which push.
+    // Return fewer bytes: the reader notices, and reports the push that is affected.
     if (found !== null) window = { start: next, bytes: found.bytes }
     // Join the pieces, because a segment may span two windows.
     return Buffer.concat([before, pieceFrom(next, missing)])

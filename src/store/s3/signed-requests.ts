@@ -54,7 +54,7 @@ export function createSendOnce(place: BucketPlace, credentials: S3Credentials): 
       headers: signed.headers,
       ...(sent === undefined ? {} : { body: sent }),
       redirect: 'manual',
-      // A small answer could become a large one.
+      // Accept no compression: a small answer could expand to a large one.
       decompress: false,
       signal: AbortSignal.timeout(limitMs),
     })
@@ -84,7 +84,7 @@ async function readUpTo(body: ReadableStream<Uint8Array>, most: number): Promise
   let length = 0
   for await (const chunk of body) {
     length += chunk.length
-    // Leaving the loop breaks the answer off.
+    // Leaving the loop aborts the answer.
     if (length > most)
       throw new S3Failure(
         'refused',

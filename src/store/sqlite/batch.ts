@@ -40,7 +40,7 @@ export function createBatches(options: BatchOptions) {
   const totalChanges = database.prepare<{ n: number }, []>('SELECT total_changes() AS n')
   let broken: { cause: unknown } | null = null
 
-  /** Begins the transaction of a batch. Returns null, or the error that prevented it. */
+  /** Begins the transaction of a batch. Returns null on success, or the error. */
   function begin(): unknown {
     if (broken !== null) return broken.cause
     try {

@@ -54,7 +54,7 @@ export function createCheckpointer(database: Database, { onFatal }: Checkpointer
   }
 
   function shorten(): void {
-    // A move that is under way shortens the log as well.
+    // A running checkpoint shortens the WAL as well.
     if (isLong || running !== null) return
     isLong = true
     plan()

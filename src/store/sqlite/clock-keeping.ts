@@ -74,8 +74,8 @@ export function createClockKeeping(options: ClockKeepingOptions) {
 }
 
 /**
- * `mark` runs within every transaction and stores the time at most once a minute. `undo` runs when it was
- * rolled back.
+ * `mark` runs within every transaction, and stores the time at most once a minute. `undo` runs if the
+ * transaction was rolled back.
  */
 export function createClockMarker(database: Database, clock: Clock): { mark(): void; undo(): void } {
   const write = database.prepare('UPDATE instance SET clock_mark = ?, clock_doubted = ?')

@@ -38,7 +38,7 @@ export function openLogSync(databasePath: string, limit: number): LogSync {
 export type LogEmptier = {
   /** Checkpoints the WAL. Resolves to false when another connection was reading or writing. */
   move(): Promise<boolean>
-  /** Checkpoints and truncates the WAL. Resolves to false as well. */
+  /** Checkpoints and truncates the WAL. Resolves to false if another connection was reading or writing. */
   empty(): Promise<boolean>
   close(): Promise<void>
 }

@@ -118,12 +118,12 @@ const REMEDY =
   'for good, start the server once with --accept-move (ONCEBOX_ACCEPT_MOVE=true): everything that was read there after the ' +
   'copy was made can then be opened here again.'
 
-/** The mark of a folder that no server has served. */
+/** The mark in a folder that no server has served. */
 const NONE = ''
 
 /**
- * Reads the marks: two when a process ended while it changed them, and the database has one of the two.
- * `born` is null when no birth time is stored.
+ * Reads the marks. There are two after a process has died while it changed the mark; the database has one of
+ * them. `born` is null if no birth time is stored.
  */
 async function readHomeFile(folder: DataFolder): Promise<{ marks: string[]; born: string | null }> {
   const text = (await createClosedFile(folder.home).read()) ?? NONE

@@ -87,7 +87,7 @@ const FIRST_SLICE = 500
 export type KeylessCopyOptions = {
   /** The path of the source. A server may be writing to it. */
   source: string
-  /** The source's name for messages. */
+  /** The name of the source in messages. */
   name?: string
   /** An empty file that only its owner may read. */
   path: string

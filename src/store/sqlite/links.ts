@@ -86,7 +86,7 @@ export function openLinks(database: Database, mostNew = MOST_NEW): Links {
           () => {
             most = mostNew
           },
-          // As on a full disk: they stay in memory, and it is tried again after as many more.
+          // Do the same as on a full disk: keep the links in memory, and try again after as many more.
           () => {
             most = countNew() + mostNew
           },

@@ -77,7 +77,7 @@ export function putCopyBack(folder: DataFolder, version: number): void {
       throw conflict(
         `A server runs on ${folder.path}, and its database has to be replaced. Stop it, and repeat this. Nothing was changed.`,
       )
-    // Moves its log into it, which SQLite would apply to the copy otherwise.
+    // Move the WAL into it, which SQLite would otherwise apply to the copy.
     openDatabase(folder.database, { create: false, busyTimeout: 0 }).close(true)
     for (const end of ['-wal', '-shm']) rmSync(`${folder.database}${end}`, { force: true })
     renameSync(join(folder.path, copyName(version)), folder.database)

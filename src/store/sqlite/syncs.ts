@@ -41,7 +41,7 @@ export function createSyncs({ sync, onFailed, onReturned }: SyncsOptions) {
     const failed = await synced.then(noFailure, (cause: unknown) => ({ cause }))
     // A sync also covers the groups before this one. If it failed, nothing is durable.
     const settled = groups.splice(0, failed === null ? groups.indexOf(group) + 1 : groups.length)
-    // A later group has already settled both by the sync that covers them.
+    // A later group may have settled both groups, because its sync covers them.
     if (failed === null && settled.length === 0) return
     since = groups.length === 0 ? null : performance.now()
     if (failed !== null && failure === null) {

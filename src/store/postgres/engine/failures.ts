@@ -44,7 +44,7 @@ const CONNECTION_STATES = /^(08...|57P0.|25P0[34]|25006|26000|0A000)$/
 export function isPassing(cause: unknown): boolean {
   const state = stateOf(cause)
   if (state === '0A000') return cause instanceof Error && cause.message.includes('cached plan')
-  // A database that takes no connections for now. Of a statement, the same state is a mistake.
+  // The SQLSTATE of a database that accepts no connections at the moment. For a statement it means a mistake.
   if (state === '55000') return endsConnection(cause)
   return state === '' ? LOST.test(codeOf(cause)) : PASSING_STATES.test(state)
 }

@@ -28,13 +28,13 @@ type LanesOptions = {
   onState: OnState
 }
 
-/** `until`: the deadline of its work; Infinity while it is idle. */
+/** `until`: the deadline of its current task; Infinity while it is idle. */
 type Open = Lane & { until: number; isOpen: boolean; close(): void }
 type Waiter = { give: (lane: Promise<Open>) => void; end: number }
 
 const OPEN_MS = 2500
 const LOOK_MS = 100
-/** The least time for work that got its connection before the deadline. */
+/** The minimum time for a task that got its connection just before the deadline. */
 const LEAST_MS = 500
 const AT_REST = Number.POSITIVE_INFINITY
 
@@ -130,7 +130,7 @@ export function createLanes({ connect, max, onConnect, onState }: LanesOptions) 
     try {
       return await work(lane)
     } catch (cause) {
-      // The cause that ended this connection has usually ended the idle ones too.
+      // Close the idle connections too: whatever ended this one has usually ended them.
       if (endsConnection(cause)) for (const one of [lane, ...idle]) drop(one)
       throw cause
     } finally {

@@ -27,7 +27,7 @@ export function createSteps({ read, transact, onEffect }: StepsOptions): Steps &
     return value
   }
 
-  // PostgreSQL shows no commit to others before it is durable.
+  // Reads need not wait: PostgreSQL shows no commit to others before it is durable.
   const glance: Glance = (step) => read((session) => drive(step(), session))
   return { read: glance, glance, write, isRemote: true }
 }

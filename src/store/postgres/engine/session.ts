@@ -45,15 +45,16 @@ const SESSION_SETTINGS = {
   application_name: 'oncebox',
   // Also prevents calls of functions that other users have created.
   search_path: SCHEMA,
-  // A commit is answered once it is on disk.
+  // Answer a commit only once it is on disk.
   synchronous_commit: 'on',
   default_transaction_isolation: 'read committed',
   statement_timeout: String(ANSWER_MS - 500),
   lock_timeout: '2000',
-  // Ends the transaction of a node that was frozen or cut off, which frees its locks.
+  // End the transaction of a node that was frozen or disconnected, which frees its locks.
   idle_in_transaction_session_timeout: String(ANSWER_MS + 500),
   plan_cache_mode: 'force_generic_plan',
-  // Plans are made once for each connection, perhaps while a table is empty, and are used when it has grown.
+  // Plans would be made once for each connection, perhaps while a table is empty, and still be used when it
+  // has grown.
   enable_seqscan: 'off',
   jit: 'off',
   timezone: 'UTC',

@@ -5,7 +5,8 @@ import { type Clock, createClock, type Doubt } from '../../../domain/clock.ts'
 import { HOUR, type Now, SECOND, type Uptime } from '../../../domain/time.ts'
 
 /**
- * The database's clock and marks, in milliseconds since 1970. The clock mark is the latest time of all nodes.
+ * The database's clock and marks, in milliseconds since 1970. The clock mark is the latest time that any node
+ * has recorded.
  */
 export type DatabaseTime = { time: number; clockMark: number; clockDoubted: number | null }
 

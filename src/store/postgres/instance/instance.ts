@@ -116,7 +116,7 @@ export async function requireAlone(session: PostgresSession): Promise<InstanceSt
   return state
 }
 
-/** The timeout of entering: looking for rows sealed under a removed key reads all pushes. */
+/** The timeout of joining: the search for rows sealed under a removed key reads all pushes. */
 const ENTER_MS = 10 * MINUTE
 
 type EnterOptions = {

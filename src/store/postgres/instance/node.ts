@@ -22,7 +22,7 @@ const newMark = () => Buffer.from(randomKey(BYTES)).toString('hex')
 export type NodeLabel = { name: string; version: string }
 
 export type NodeOptions = {
-  /** The instance as this node found it when it entered. */
+  /** The instance as it was when this node joined. */
   state: InstanceState
   /** The note in the data folder; null in a new folder. */
   note: NodeNote | null
@@ -57,7 +57,7 @@ export function createNode(options: NodeOptions) {
   const id = Buffer.from(note.node, 'hex')
   /** Whether this process has written its row, so that a missing row is an error. */
   let hasRow = false
-  /** Why nothing is served at present. */
+  /** Why this node serves nothing at present. */
   let refusedFor: string | null = null
   let lastBeatAt = performance.now()
   let lastBeat: Promise<void> = Promise.resolve()
@@ -109,7 +109,7 @@ export function createNode(options: NodeOptions) {
     const { found, refusal } = await examine(session, { lock: true })
     if (refusal !== null) return refusal
     clock.learn(found)
-    // A doubt that another node stored ends while this node trusts the clock.
+    // End a doubt that another node has stored while this node trusts the clock.
     const doubt = clock.doubt()
     session.send(RAISE_CLOCK, [doubt?.expected ?? clock.now(), doubt?.said ?? null])
     // Mark the row as dead until it is written again, so that clearUp also collects what this node's previous
