@@ -80,7 +80,7 @@ describe('a new password', () => {
 
   test('takes little time to score, whatever it is', async () => {
     await choose('correct horse battery')
-    // Signs that zxcvbn can read as letters in hundreds of ways, beside plain ones.
+    // Characters that zxcvbn can read as letters in hundreds of ways, mixed with plain ones.
     const mixed = '4A@a{\\(_)44/\\|5$7+!1|0oO3eE9g6G8b%xX2zZ7l1|[<({c(v|'
     for (const part of [mixed, '0123456789', 'p@ssw0rd', '4@8({[<3691!', 'aA1!', '12/3.', 'ab', '1', 'x ']) {
       const before = workedMs()

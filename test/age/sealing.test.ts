@@ -103,7 +103,7 @@ describe('a file', () => {
     expect(Buffer.compare(opened.content, content)).toBe(0)
   })
 
-  test('tells its name before its content', async () => {
+  test('reports its name before its content', async () => {
     const steps: string[] = []
     await open(await seal('a.bin', bytesOf(10)), {
       begin: (name) => void steps.push(name),
@@ -146,7 +146,7 @@ describe('a file', () => {
     expect(written).toBeLessThan(3_000_000)
   })
 
-  test('failures to write and to read are not those of the content', async () => {
+  test('failures to write and to read are passed on, not reported as damaged content', async () => {
     const sealed = await seal('a.bin', bytesOf(1000))
     const full = new Error('no space left')
     await expect(open(sealed, { write: () => Promise.reject(full) })).rejects.toBe(full)

@@ -21,7 +21,7 @@ test.each<[string | null, string[], boolean]>([
   [`Basic ${encode('one')}`, ['one', encode('one')], false],
   [`Basic ${encode('ann:one:two')}`, ['ann', 'one:two', encode('ann:one:two')], false],
   [`Basic ${encode(':one')}`, ['one', encode(':one')], false],
-])('%p has the words %p', (header, words, isClaim) => {
+])('in %p the possible tokens are %p', (header, words, isClaim) => {
   expect(readAuthorization(header)).toEqual({ words, isClaim })
 })
 

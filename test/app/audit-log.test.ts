@@ -350,7 +350,7 @@ test('linking a person, and signing them out at the provider, leave lines that n
   }
 })
 
-test('a line that a power cut left half written swallows no later one', async () => {
+test('a half-written line after a power cut does not swallow the next line', async () => {
   await api.close()
   writeFileSync(path, '{"@timestamp":"2026', { mode: 0o600 })
   await start({})
@@ -359,7 +359,7 @@ test('a line that a power cut left half written swallows no later one', async ()
   expect(JSON.parse(next ?? '')).toMatchObject({ 'event.action': 'server-start' })
 })
 
-test('acts with passkeys leave lines, and one that may have been copied has its reason', async () => {
+test('acts with passkeys leave lines, and that of a possibly copied passkey has the reason', async () => {
   await api.close()
   const flags = { 'audit-log': path, 'base-url': 'http://localhost' }
   api = await startApi({ flags, clock: createTestClock(Date.now()) })

@@ -63,7 +63,7 @@ needs('postgres').describe('beside the nodes', () => {
     expect(await accounts.removeAccount('ann@example.org')).toEqual({ pushes: 0 })
   })
 
-  test('a database without tables is refused, unless the first account is added', async () => {
+  test('a database without tables is refused, unless the first account is being added', async () => {
     const empty = await postgres.newEmptyDatabase()
     await expect(open(empty)).rejects.toThrow('Start "oncebox serve" once')
     {

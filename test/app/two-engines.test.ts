@@ -1,5 +1,5 @@
-// The same calls of the API, drawn at random, at a server over SQLite and at two nodes over PostgreSQL, each
-// at either node: status, headers and answers are the same but for what is random.
+// Sends the same random calls of the API to a server on SQLite and to either of two nodes on PostgreSQL, and
+// compares statuses, headers and answers, except for random values.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -59,7 +59,7 @@ needs('postgres').describe('SQLite and PostgreSQL', () => {
   })
 
   test(
-    'answer the same calls alike',
+    'give the same answers to the same calls',
     async () => {
       const draw = numbersFrom(SEED)
       for (let step = 0; step < STEPS; step += 1) {
@@ -104,7 +104,7 @@ const VALUES = {
   files: [undefined, undefined, undefined, [], [{ filename: 'ü".html', data: 'aGVsbG8=' }], [{ data: '%' }]],
 } as const
 
-/** Mostly of values that are fine, which stand first. */
+/** Draw mostly valid values, which come first in the list. */
 function drawFields(draw: Draw): Record<string, unknown> {
   const isFine = draw() < 0.5
   const fields = Object.entries(VALUES).map(([name, values]) => {

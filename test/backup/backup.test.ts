@@ -139,7 +139,7 @@ test.each([
   ['push_secrets', 'payload', 'push_labels', 'note'],
   ['push_secrets', 'salt', 'push_labels', 'name'],
   ['push_labels', 'url_token', 'push_labels', 'note'],
-])('the search finds %s.%s when it is put where a backup goes', async (table, column, into, at) => {
+])('the search finds %s.%s if it is put into what a backup contains', async (table, column, into, at) => {
   const secrets = listSecrets().filter(({ name }) => name === `${table}.${column}`)
   alterDatabase(box.dataDir, `UPDATE ${into} SET ${at} = (SELECT ${column} FROM ${table} LIMIT 1)`)
   const { bytes } = await makeBackup(box.dataDir)
@@ -267,7 +267,7 @@ async function expectKept(make: (path: string) => void): Promise<void> {
   expect(readdirSync(room)).toEqual(['b.tar'])
 }
 
-test('a device, a missing folder and a place in the data folder are refused', async () => {
+test('a device, a missing folder and a path in the data folder are refused', async () => {
   const refused = (file: string) => expect(makeBackup(box.dataDir, { file })).rejects
   await refused('/dev/null').toThrow('/dev/null exists, and a backup never overwrites a file')
   await refused(join(room, 'no', 'b.tar')).toThrow('its folder does not exist')

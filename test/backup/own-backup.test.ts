@@ -1,4 +1,5 @@
-// A backup in the folder of --backup-dir: only while its disk is mounted, and which files it touches there.
+// A backup in the folder of --backup-dir: it is made only while the disk is mounted, and removes only certain
+// files.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'

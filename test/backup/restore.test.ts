@@ -213,7 +213,7 @@ test('either all API tokens work again, or none does', async () => {
   await revoked.close()
 })
 
-test('a restored passkey signs in alone only once it was used beside the password', async () => {
+test('a restored passkey signs in by itself only after it was used together with the password', async () => {
   const flags = { 'base-url': 'http://localhost' }
   const former = await startInstance({ dataDir, clock, flags })
   await former.addAccount(ANN)
@@ -308,7 +308,7 @@ describe('the target', () => {
 })
 
 describe('keys', () => {
-  test('a backup without its key needs the key file, which the folder does not get', async () => {
+  test('a backup without its key needs the key file, which is not copied into the folder', async () => {
     await makeBackup({ members: { 'instance.key': null } })
     await expect(restore()).rejects.toThrow('Name the key file of its server with --key-file')
     expect(leftovers()).toEqual([])
@@ -425,7 +425,7 @@ describe('files that are not a backup of this program', () => {
         () => false,
         (cause) => cause.constructor.name === 'DomainError',
       )
-      // Filling behind a member is read by nobody.
+      // Padding after a member is not read.
       if (!isRefused) rmSync(target, { recursive: true })
       expect({ at, isRefused: isRefused || isFilling(whole, at) }).toEqual({ at, isRefused: true })
       writeFileSync(file, whole.subarray(0, at))
@@ -435,7 +435,7 @@ describe('files that are not a backup of this program', () => {
   }, 300_000)
 })
 
-/** Whether the byte is one of the zeros between or behind the members. */
+/** Whether the byte is one of the zeros between or after the members. */
 function isFilling(tar: Buffer, at: number): boolean {
   for (let start = 0; start + 512 <= tar.length; ) {
     const size = Number.parseInt(tar.toString('latin1', start + 124, start + 135), 8) || 0

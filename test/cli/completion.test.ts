@@ -67,7 +67,7 @@ needs('fish').describe('fish', () => {
 })
 
 needs('zsh').describe('zsh', () => {
-  // zsh itself filters words and completes values, for every program, so that is not tested here.
+  // zsh itself filters words and completes values for every program, so this is not tested here.
   const untyped = CASES.filter(([words]) => /^-*$/.test(words.at(-1) ?? '') && !words.includes('--kind'))
 
   test.each(untyped)('%p', async (words, offered, not) => {

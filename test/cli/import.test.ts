@@ -32,7 +32,7 @@ async function wishOf(args: string[], given: { env?: Record<string, string> } = 
 const ADDRESS = 'postgres://pwpush@db/pwpush'
 const WITH_PASSWORD = 'postgres://pwpush:in-address@db/pwpush'
 
-test("the password of a source database comes from a file, the address, or its client's variable, in this order", async () => {
+test('the password of a source database is read from a file, the address, or its client’s variable, in this order', async () => {
   const path = join(folder, 'pw.txt')
   writeFileSync(path, 'from file\n')
   const env = { PGPASSWORD: 'pg', MYSQL_PWD: 'my' }

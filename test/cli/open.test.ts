@@ -113,7 +113,7 @@ describe('oncebox health', () => {
       'oncebox: The server on /home/ann/.local/share/oncebox does not answer.',
     ],
     [null, 1, 'oncebox: No server runs on /home/ann/.local/share/oncebox.'],
-  ])('%# tells whether the server is alive', async (serving, code, line) => {
+  ])('%# reports whether the server is alive', async (serving, code, line) => {
     const trial = createTrial()
     trial.state.serving = serving
     expect(await trial.run('health')).toBe(code)

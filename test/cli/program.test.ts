@@ -175,7 +175,7 @@ describe('help', () => {
   test('has a text for every flag of a command, and for no other', () => {
     for (const { name, flags = {} } of COMMANDS) {
       const told = [...pageOf(name).flags].filter(([, text]) => text !== '').map(([flag]) => flag)
-      // A flag that many commands share has its text in the code, not in the manual.
+      // Skip flags that many commands share: their texts are in the code, not in the manual.
       const own = Object.values<Setting>(flags).filter(({ help }) => help === '')
       expect(told, name).toEqual(own.map(({ flag }) => flag))
     }

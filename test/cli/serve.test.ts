@@ -93,7 +93,7 @@ describe('the browser', () => {
     const links = trial.opened.map(({ link }) => link)
     trial.signal()
     expect(await ended).toBe(0)
-    // The file for the browser does not outlive the server.
+    // The file for the browser is removed with the server.
     expect(trial.opened).toEqual([])
     return links
   }

@@ -30,7 +30,7 @@ describe('a push without content', () => {
     },
   )
 
-  test('a link that is not a web address is printed with a warning, because the view is spent', async () => {
+  test('a link that is not a web address is printed with a warning, because the view is used up', async () => {
     const url = serve(() => pushOf({ kind: 'url', payload: 'javascript:alert(1)' }))
     const { code, out, err } = await run(['get', `${url}/p/${TOKEN}`])
     expect({ code, out: out.trim() }).toEqual({ code: 0, out: 'javascript:alert(1)' })

@@ -50,7 +50,7 @@ describe('live pushes of one address', () => {
     expect((await api.call('/p.json', { json: { password: { payload: 'v1' } } })).status).toBe(429)
   })
 
-  test('are counted for an IPv4 address or a /64, not for loopback, and not for accounts', async () => {
+  test('are counted for an IPv4 address or a /64, but not for loopback and not for accounts', async () => {
     await start({ 'max-live-pushes-per-address': '1' })
     const token = await api.addAccount('ann@example.org')
     expect(await statusOf()).toBe(201)

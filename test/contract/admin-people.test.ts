@@ -111,7 +111,7 @@ test('only another administrator promotes and demotes an administrator', async (
   expect(rowOf((await ann.get('/admin')).text, BOB)).not.toContain('Administrator')
 })
 
-test('problems stand at the top of the page', async () => {
+test('problems are at the top of the page', async () => {
   const { text } = await ann.get('/admin')
   const attention = text.slice(text.indexOf('id="attention"'), text.indexOf('people-title'))
   expect(withoutTags(attention)).toContain('No backups are made. What to do')

@@ -73,7 +73,7 @@ test('a file is served whole and in ranges, never by a URL of the bucket, and is
   expect(link).toStartWith('http://localhost/d/')
   const whole = await api.fetch(link)
   expect(Buffer.from(await whole.arrayBuffer()).equals(CONTENT)).toBe(true)
-  // A download that broke off resumes where it ended.
+  // An interrupted download resumes where it ended.
   const rest = await api.fetch(link, {
     headers: { range: 'bytes=600000-', 'if-range': whole.headers.get('etag') ?? '' },
   })

@@ -230,7 +230,7 @@ describe('the choices of an account', () => {
     expect(text).toMatch(/name="push\[expire_after_views\]"[^>]* value="2"/)
   })
 
-  test('are overridden by the address of the form, within the limits', async () => {
+  test('are overridden by the URL of the form, within the limits', async () => {
     const { text } = await ann.get(
       '/?kind=url&expire_after_duration=3&expire_after_views=900&name=Router&retrieval_step=true',
     )
@@ -242,7 +242,7 @@ describe('the choices of an account', () => {
   })
 
   test.each(['kind=__proto__', 'expire_after_days=0', 'expire_after_views=x', 'retrieval_step=maybe'])(
-    'are not disturbed by an address with %s',
+    'do not change because of a URL with %s',
     async (query) => {
       const text = await (await api.fetch(`/?${query}`)).text()
       for (const id of ['kind-text', 'expire-4', 'views-2', 'retrieval_step'])

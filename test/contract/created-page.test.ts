@@ -113,7 +113,7 @@ test('an altered mark, or one of another push or server, reveals nothing', async
   expect((await page(`${one.path}?sender=${mark(one)}`)).text).toContain('not opened yet')
 })
 
-test('the owner sees that without a mark, even if another browser created a push since', async () => {
+test('the owner sees that without a mark, even if another browser has created a push since', async () => {
   const { cookie } = await send()
   const token = await api.addAccount('ann@example.org')
   const own = await api.create({ name: 'Wi-Fi for Ben' }, { headers: HOST, token })

@@ -45,7 +45,7 @@ const MINUTE = 60_000
 const HEAD_BYTES = 15_000
 const SMALL_FORM_BYTES = 60_000
 const LARGE_BYTES = 6_300_000
-/** Large enough to show superlinear time. */
+/** Large enough to reveal superlinear time. */
 const MIDDLE_BYTES = 250_000
 
 let api: Api
@@ -225,7 +225,7 @@ describe('the fields of a small form', () => {
       }
   }
 
-  test('take time in proportion to their bytes', async () => {
+  test('take linear time', async () => {
     const seen = new Set<string>()
     for (const url of WITH_BODIES) {
       await renew()
@@ -285,7 +285,7 @@ describe('a large body', () => {
   /** Each kind of push, with a prefix that makes its text pass the first checks of its parser. */
   const KINDS = Object.entries({ text: 'WIFI:S:', file: '', qr: 'WIFI:S:', wifi: '', other: '' })
 
-  test('with hostile fields takes time in proportion to its bytes', async () => {
+  test('with hostile fields takes linear time', async () => {
     await renew()
     const [routes, names] = [await largeRoutes(), await namesOfFields()]
     expect(names).toEqual(expect.arrayContaining(['payload', 'note', 'link', 'wifi_network', 'files']))
@@ -304,7 +304,7 @@ describe('a large body', () => {
 
 /** Members of the API that the form does not have. */
 const MORE_FIELDS = ['files', 'expire_after_days', 'notify_emails_to', 'notify_emails_to_locale', 'x']
-/** Fields that refuse a form before its other fields are read, or choose which fields it has. */
+/** Fields that refuse a form before its other fields are read, or that decide which fields it has. */
 const UNTOUCHED: ReadonlySet<string> = new Set([...['form', 'opened_by', 'idempotency_key', 'kind']])
 
 describe('stored data', () => {
@@ -314,7 +314,7 @@ describe('stored data', () => {
     ['text', '', 1_000_000],
     ['qr', 'WIFI:S:', 1000],
     ['url', 'http://a/', 1_000_000],
-  ])('of a %s takes time in proportion to its bytes to open', async (kind, start, most) => {
+  ])('of a %s takes linear time to open', async (kind, start, most) => {
     await renew()
     function* costs(): Generator<Costing> {
       for (const [alphabet, unit] of Object.entries(ALPHABETS)) {

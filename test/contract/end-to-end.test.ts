@@ -160,7 +160,7 @@ describe('files of an end-to-end push', () => {
   test.each([
     ['after', (files: Part[]) => [END_TO_END, ...files]],
     ['before', (files: Part[]) => [...files, END_TO_END]],
-  ])('are named by their numbers when they come %s the member', async (_, order) => {
+  ])('are named by their numbers if they are sent %s the member end_to_end', async (_, order) => {
     const sent = [
       part(await sealed('a.txt', 'first', { n: 1, of: 2 }), 'filename="whatever.txt"'),
       part(await sealed('b.txt', 'second', { n: 2, of: 2 }), 'filename="x"'),
@@ -251,7 +251,7 @@ describe('an answer to a request with a recipient', () => {
     ['said to be plain', [{ ...END_TO_END, content: 'false' }]],
     ['said to be plain at the end', null],
     ['not said to be anything', []],
-  ])('is encrypted on arrival when it is %s, also an age file', async (_, said) => {
+  ])('is encrypted on arrival if it is %s, even if it is an age file', async (_, said) => {
     const request = await ask()
     const inner = await sealed('a.txt', 'first')
     const file = part(inner, 'filename="for bob.age"')
@@ -339,7 +339,7 @@ describe('--end-to-end', () => {
 })
 
 describe('mail with the link', () => {
-  test('is refused unless no key belongs to the link', async () => {
+  test('is refused if the link needs a key', async () => {
     const mail = {
       'smtp-url': 'smtp://127.0.0.1:9',
       'mail-from': 'once@example.org',

@@ -93,7 +93,7 @@ async function enterByPasskey(key: Key) {
   return people.post('/sign-in/passkey', { passkey: JSON.stringify(key.get(call)) }, { headers: { cookie } })
 }
 
-/** Waits for the next event of the account; `ended` resolves to the status of the answer. */
+/** Waits for the next event of the account. `ended` resolves to the status of the answer. */
 async function startWatch(token: string) {
   const events = '/api/oncebox/events'
   const { body } = await api.call<{ next: number }>(events, { token })

@@ -100,7 +100,7 @@ describe('a try on a push that has ended', () => {
     expect(await tried()).toBe(2)
   })
 
-  test('is reported when the button of a page is pressed, and not when the page is looked at', async () => {
+  test('is reported if the button of a page is pressed, and not if the page is only viewed', async () => {
     const { url_token } = await api.create({ expire_after_views: 1 }, { token: ann })
     const page = await (await api.fetch(`/p/${url_token}`)).text()
     await api.retrieve(url_token)

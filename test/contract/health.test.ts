@@ -70,7 +70,7 @@ test('while the store is read-only, /readyz answers 503 and names the part; it r
   await instance.close()
 })
 
-test('a start warns of flags that accept a risk for one start alone', async () => {
+test('a start warns of flags that accept a risk for one start only', async () => {
   const accepting = await startInstance({ flags: { 'accept-clock': 'true', 'accept-move': 'true' } })
   for (const flag of ['--accept-clock', '--accept-move'])
     expect(accepting.log.join('\n')).toContain(`warn ${flag} is for one start: leave it out at the next one`)

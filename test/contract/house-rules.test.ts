@@ -66,7 +66,7 @@ test('an answer to a request needs no passphrase even if pushes do', async () =>
   expect((await api.call(answers, { json: { push: { payload: 'x' } } })).status).toBe(201)
 })
 
-test('views without an account are bounded, by default too, and accounts are not', async () => {
+test('views without an account are limited, by default too, and those with an account are not', async () => {
   await start({ 'max-views-anonymous': '3' })
   const token = await api.addAccount(ANN)
   const refused = await api.post({ payload: 'x', expire_after_views: 4 })
@@ -120,7 +120,7 @@ test('an account sets up the required second factor before its pages work', asyn
   expect((await api.create({}, { token })).expired).toBe(false)
 })
 
-test('turning the required second factor off leads to setting it up anew', async () => {
+test('turning the required second factor off leads to setting it up again', async () => {
   const { ann, proof, turnOn } = await setUpSecondFactor()
   await turnOn()
   expect((await ann.get('/pushes')).status).toBe(200)

@@ -119,7 +119,7 @@ describe('the same key with the same fields', () => {
     expect(new Set(made.map(({ body }) => body.url_token)).size).toBe(4)
     const again = await Promise.all(tokens.map((init) => post(key, { payload: 'x' }, init)))
     expect(again.map(({ body }) => body)).toEqual(made.map(({ body }) => body))
-    // An account takes its key along to another address.
+    // An account can use its key from another address.
     const moved = await post(key, { payload: 'x' }, { token: ann, from: '198.51.100.7' })
     expect(moved.body).toEqual(made[0]!.body)
   })

@@ -18,7 +18,7 @@ async function page(path: string, headers: Record<string, string> = LOCAL): Prom
   return (await api.fetch(path, { from: '127.0.0.1', headers })).text()
 }
 
-test('pages that create and show a link offer themselves under the address of the machine', async () => {
+test('pages that create and show a link offer a link to themselves under the address of the machine', async () => {
   await start({ host: '0.0.0.0' })
   const { url_token } = await api.create({}, { from: '127.0.0.1' })
   expect(await page('/')).toContain('href="http://192.168.1.20:5100/"')

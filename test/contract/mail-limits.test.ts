@@ -123,7 +123,7 @@ test('a reset link is mailed even if other mail is refused, until all mails are 
   expect(await mailPart()).not.toContain('is taken')
 })
 
-test('a recipient gets at most 30 mails from all accounts together, and reset links beside them', async () => {
+test('a recipient gets at most 30 mails from all accounts together, and reset links in addition', async () => {
   const [first = '', second = ''] = await addAccounts('new', 2)
   for (let n = 0; n < 15; n += 1) {
     expect(await send({ token: first, to: ANN })).toBe(201)

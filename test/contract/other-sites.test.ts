@@ -73,7 +73,7 @@ describe('without --cors-origins', () => {
   })
 
   test.each(OTHER_SITES)(
-    '%s cannot spend a view, expire a push or guess a passphrase',
+    '%s cannot use up a view, expire a push or guess a passphrase',
     async (_name, headers) => {
       const { url_token } = await api.create({ passphrase: 'open' })
       const wrong = '?passphrase=wrong'

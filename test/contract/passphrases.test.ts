@@ -218,7 +218,7 @@ describe('a flood of passphrases from one address', () => {
     const answers = await Promise.all(creations)
     expect(answers).toContainEqual([503, '2'])
     expect(done.length).toBeGreaterThan(6)
-    // The running checks and the twelve queued ones precede it.
+    // The running checks and the twelve queued ones come first.
     expect(done.indexOf('receiver')).toBeLessThan(13 + availableParallelism())
   })
 

@@ -46,7 +46,7 @@ describe('the members', () => {
     expect(expired).toEqual({ ...last, expired: true, expired_on: updated_at, payload: null })
   })
 
-  test('of a preview tell the link, whether it has expired, and whether it needs a passphrase', async () => {
+  test('of a preview are the link, whether it has expired, and whether it needs a passphrase', async () => {
     const { url_token, html_url } = await api.create({ expire_after_views: 1 })
     const path = `${PUSHES}/${url_token}/preview`
     expect((await api.call(path)).body).toEqual({ url: html_url, expired: false, passphrase_required: false })

@@ -1,4 +1,4 @@
-// What was received for a request: its state, its page, the way from the request to its text, and the list.
+// Answers to requests: their state, their page, the way from the request to their text, and the list.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Api, type PushBody, startApi } from '../support/api.ts'
@@ -65,7 +65,7 @@ describe('what was received', () => {
     expect((await api.list('active', owner.token))[0]?.views_remaining).toBe(push.views_remaining)
   })
 
-  test('is read by the token of its owner too, which is a view as ever', async () => {
+  test('is read by the token of its owner too, which counts as a view', async () => {
     const { owner, page, push } = await receive()
     const { body } = await api.retrieve(push.url_token, { token: owner.token })
     expect(body.views_remaining).toBe((push.views_remaining ?? 0) - 1)
@@ -84,7 +84,7 @@ describe('what was received', () => {
     expect(tabsIn((await owner.get('/pushes')).text)).toEqual(['Active 1', 'New 0', 'Ended 0'])
   })
 
-  test('is found by a filter, wherever it stands', async () => {
+  test('is found by a filter under any tab', async () => {
     const { owner, page } = await receive()
     await api.create({ name: 'my own' }, { token: owner.token })
     expect(namesIn((await owner.get('/pushes?state=received')).text)).toEqual(['Router'])
@@ -164,7 +164,7 @@ describe('the page of a request', () => {
     return { owner, page, path: `/q/${page.split('/').at(-1)}` }
   }
 
-  test('is the page of a link that is ready: to copy, scan, mail and share, with a message', async () => {
+  test('is the page of a link to hand over: to copy, scan, mail and share, with a message', async () => {
     const { owner, page } = await ask({ passphrase: 'sesame' })
     const { text } = await owner.get(page)
     expect(textsIn(text, 'h1')).toEqual(['Your request is ready'])
@@ -182,7 +182,7 @@ describe('the page of a request', () => {
     expect(textsIn(text, '#opened')[0]).toMatch(/0 of 1.*Nothing has arrived yet.*7 days left/s)
   })
 
-  test('has the message of the account for requests, which leaves that for secrets alone', async () => {
+  test('has the message of the account for requests, which does not change that for secrets', async () => {
     const { owner, page } = await ask()
     const { headers } = await owner.post('/account/message', { for: 'ask', message: 'Here: {link} {name}' })
     expect(headers.get('location')).toBe('/account/message?for=ask&done=saved')
@@ -243,7 +243,7 @@ describe('the page of a request', () => {
     }
   })
 
-  test('keeps the age key and its warning closed until they are wanted', async () => {
+  test('keeps the age key and its warning folded until they are wanted', async () => {
     const { owner } = await ask()
     const { text } = await owner.get('/requests')
     expect(elementsIn(text, '.options details:not([open]) #recipient')).toHaveLength(1)

@@ -36,7 +36,7 @@ async function ask(owner: Owner, fields: Record<string, string> = {}) {
 const newKey = async () => identityToRecipient(await generateX25519Identity())
 
 describe('asking for a secret', () => {
-  test('stands beside sharing in the navigation, for accounts only', async () => {
+  test('is beside sharing in the navigation, for accounts only', async () => {
     const owner = await newOwner()
     const linksOf = (text: string) =>
       elementsIn(text, 'header nav ul.on-wide a').map((link) => link.text.trim())

@@ -326,7 +326,7 @@ describe('a passphrase', () => {
     const tries = Array.from({ length: 30 }, (_, n) => answer(urlToken, { payload: 'x', passphrase: `${n}` }))
     const statuses = (await Promise.all(tries)).map(({ status }) => status)
     expect(statuses.filter((status) => status === 401)).toHaveLength(5)
-    // The others get 503, because too many wait.
+    // The others get 503, because too many are waiting.
     expect(statuses.filter((status) => ![401, 429, 503].includes(status))).toEqual([])
   })
 

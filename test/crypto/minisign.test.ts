@@ -21,7 +21,7 @@ function verdictOf(minisig: string, text = TEXT, keys = publicKey) {
   )
 }
 
-test('a signature of the tool itself is good', async () => {
+test('a signature made by the tool itself is valid', async () => {
   // minisign -S of the file "hello\n".
   const key = 'RWRKcsm8jGknZTLDKhyWIVb3RslMI+jbYc6mUgDHjnu2OUyu1ynIFdc/'
   const minisig = [
@@ -48,7 +48,7 @@ test('other bytes, another comment and another key have different verdicts', asy
   expect(await verdictOf(mixed)).toBe('wrong comment')
 })
 
-describe('what is no signature is refused', () => {
+describe('texts that are no signature are refused', () => {
   const lines = MINISIG.split('\n')
   const old = Buffer.from(lines[1] ?? '', 'base64')
   old.write('Ed')
@@ -65,7 +65,7 @@ describe('what is no signature is refused', () => {
   })
 })
 
-test('keys come alone, in files of minisign, and in lists with comments', () => {
+test('keys are read one by one, from files of minisign, and from lists with comments', () => {
   expect(parsePublicKey(publicKey)?.text).toBe(publicKey)
   expect(parsePublicKeys(`untrusted comment: minisign public key 1\n${publicKey}\n`)).toHaveLength(1)
   expect(parsePublicKeys(`# one\n${publicKey}\n\n# two\n${createSigner().publicKey}\n`)).toHaveLength(2)

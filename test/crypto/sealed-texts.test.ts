@@ -45,11 +45,11 @@ const TEXTS: Record<string, Sealed> = {
 }
 
 describe.each(Object.entries(TEXTS))('%s', (_, { seal, open, content }) => {
-  test('opens under the key that sealed it, also when a newer key seals', () => {
+  test('opens under the key that sealed it, even if a newer key seals now', () => {
     expect([open(seal(first), first), open(seal(first), both)]).toEqual([content, content])
   })
 
-  test('is refused under another key, altered, cut or empty', () => {
+  test('is refused under another key, altered, truncated or empty', () => {
     const text = seal(first)
     const altered = `${text.slice(0, -9)}${text.at(-9) === 'A' ? 'B' : 'A'}${text.slice(-8)}`
     expect(open(text, other)).toBeNull()
@@ -57,7 +57,7 @@ describe.each(Object.entries(TEXTS))('%s', (_, { seal, open, content }) => {
   })
 })
 
-test('a sealed value opens only in its place, and as it was spelled', () => {
+test('a sealed value opens only in its place, and only in its exact spelling', () => {
   const text = sealJson(grant, first, place)
   for (const odd of [`${text}=`, `${text} `, `${text.slice(0, 5)}\n${text.slice(5)}`])
     expect(openJson(odd, first, place)).toBeNull()
@@ -106,7 +106,7 @@ test('a refused press stores nothing, and its form acts again only after the fir
   expect([await page.press(failed, async () => 'done'), countRows()]).toEqual(['done', 0])
 })
 
-test('a nonce that was spent is used for a process that does not remember the press', async () => {
+test('a used nonce is reported as used even by a process that does not remember the press', async () => {
   const now = () => 1_700_000_000_000
   const { nonces, spend, countRows } = openSharedState(now)
   const pages = [first, first].map((keyring) => createPageSeals({ usedNonces: nonces, keyring, now }).nonces)
@@ -136,7 +136,7 @@ test('a stored answer can be opened with its own idempotency key and no other', 
 })
 
 test.each([0, 1, SEGMENT_BYTES, SEGMENT_BYTES + 1])(
-  '%d bytes take as much room as was foreseen',
+  '%d bytes take as much space as was calculated',
   async (size) => {
     let sealed = 0
     async function* content() {

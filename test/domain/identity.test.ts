@@ -88,7 +88,7 @@ test('only mfa in amr is a second factor', () => {
     expect(isMultiFactor(of('x', { amr }))).toBe(false)
 })
 
-test('an authentication is fresh during a visit, give or take a minute; without a time nobody knows', () => {
+test('an authentication is fresh during a visit, give or take a minute; without a time it is unknown', () => {
   const start = 1_000_000_000_000
   const now = start + 30_000
   const look = (auth_time: unknown) => isFreshAt(of('x', { auth_time }), { startedAt: start, now })

@@ -78,7 +78,7 @@ test('a restored server opens no push even if its folder gets the keys again', a
     const headers: Record<string, string> =
       passphrase === null ? {} : { 'x-push-passphrase': encodeURIComponent(passphrase) }
     const answer = await restored.retrieve(urlToken, { headers })
-    // Pushes of an account have another link.
+    // The push of an account has another link there.
     if (answer.status === 404) continue
     expect(await answer.json()).toMatchObject({ expired: true, payload: null, files: [] })
   }

@@ -258,7 +258,7 @@ test('the MCP server: the version first, files before fields, both versions', as
 })
 
 test.each([{}, { authorization: 'Bearer wrong' }])(
-  'the browser extension finds out with %p what this edition lacks',
+  'the browser extension finds out with %p which features this edition lacks',
   async (headers: Record<string, string>) => {
     const version = await ask('/api/v2/version')
     expect(version.body.application_version.localeCompare('2.5.0', 'en', { numeric: true })).toBe(1)

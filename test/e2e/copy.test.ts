@@ -29,7 +29,7 @@ import { waitUntil } from '../support/waiting.ts'
 const PASSWORD = 'correct horse battery'
 const ANN = 'ann@example.org'
 const SMALL = 'x'.repeat(20_000)
-/** A bucket takes it in two parts. */
+/** Large enough for two parts in a bucket. */
 const LARGE = 'x'.repeat(6_000_000)
 
 needs('postgres').describe('oncebox copy', () => {

@@ -235,7 +235,7 @@ test.each(['oncebox.db', 'oncebox.db-wal'])(
     const server = await stage.start()
     await server.create({ payload: 'kept' })
     rmSync(join(server.dataDir, name))
-    // The process may end before it answers either.
+    // The process may end before it has answered.
     const health = await server.ask('/up').catch(() => null)
     expect(health?.status ?? 503).toBe(503)
     const answer = await server.create({ payload: 'lost' }).catch(() => null)

@@ -76,7 +76,7 @@ needs('sh').describe('a command of a shell', () => {
     expect(forking).toEqual({ out: 'y\n', err: '', code: 0 })
   })
 
-  test('the file goes even when oncebox is killed', async () => {
+  test('the file is removed even if oncebox is killed', async () => {
     const env = { LINK: await createLink('in memory') }
     const script = 'echo "$F"; cat "$F"; kill -KILL $PPID; sleep 60 >/dev/null 2>&1 & echo'
     const { out } = await run(['sh', '-c', script], { env, flags: ['--file', 'F=@env:LINK'] })
@@ -85,7 +85,7 @@ needs('sh').describe('a command of a shell', () => {
     await waitUntil(() => !existsSync(file) && !existsSync(join(file, '..')))
   })
 
-  test('the file goes even when its whole process group is killed', async () => {
+  test('the file is removed even if the whole process group is killed', async () => {
     const env = { LINK: await createLink('in memory') }
     const script = 'echo "$F"; sleep 60'
     const child = start(['sh', '-c', script], { env, flags: ['--file', 'F=@env:LINK'], before: ['setsid'] })

@@ -15,7 +15,7 @@ import { createPeople } from '../support/people.ts'
 const stage = createStage()
 let command: string[]
 let dataDir: string
-/** Copies the folder as it was after the import, because each reader spends views. */
+/** Copies the folder as it was after the import, because each reader uses up views. */
 let imported: string
 let server: Started
 

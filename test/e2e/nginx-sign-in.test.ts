@@ -140,7 +140,7 @@ test('pages of recipients need no sign-in', async () => {
   expect((await ask(`/api/v2/pushes/${url_token}`)).text).toContain('for everybody')
 })
 
-test('the port behind the proxy believes nobody without the secret', async () => {
+test('the port behind the proxy trusts no client without the secret', async () => {
   const headers = { 'remote-email': 'root@example.org' }
   const direct = await fetch(`${server.url}/sign-in/header`, { headers, redirect: 'manual' })
   expect([403, 421]).toContain(direct.status)

@@ -169,7 +169,7 @@ needs('chromium').describe('in a browser', () => {
   })
 
   // Without TLS on a network name, browsers send no Sec-Fetch headers, so this cannot be detected.
-  test.each(PAIRS.filter(([, , to]) => to === 'localhost'))('%s spends no view', async (_name, from, to) => {
+  test.each(PAIRS.filter(([, , to]) => to === 'localhost'))('%s uses up no view', async (_name, from, to) => {
     const urlToken = await createPush()
     const before = entries()
     const page = await visitSite(from)
@@ -178,7 +178,7 @@ needs('chromium').describe('in a browser', () => {
     expect(entries()).toEqual(before)
   })
 
-  test('a prefetch spends no view, not even from a page of this server', async () => {
+  test('a prefetch uses up no view, not even from a page of this server', async () => {
     for (const [from, to] of [
       [`http://evil.example:${site.port}`, 'nas'],
       [at('nas'), 'nas'],

@@ -80,7 +80,7 @@ async function hammer(server: Started, { connections, ms, atOnce = false }: Hamm
       if (/\r\nretry-after: [1-9]\d?\r\n/i.test(text)) tally.withRetryAfter += 1
     } else tally.others.push(text.slice(0, 60))
   }
-  // A busy machine takes long to open them all: measure from then on.
+  // Opening all of them takes long on a busy machine, so measure from here on.
   const connected = await Promise.all(Array.from({ length: connections }, connect))
   if (atOnce) process.kill(server.pid, 'SIGSTOP')
   for (const { begin } of connected) begin()

@@ -210,7 +210,7 @@ needs('chromium').describe('in a browser', () => {
       await other.fill('#code', readCode())
       await submit(other)
     }
-    // The code that set it up was used by that.
+    // The code of the setup is used up.
     await enter(() => usedCode)
     expect(await other.textContent('.notice.bad')).toContain('wrong, or was used')
     // The next code is accepted a little early, as the clock of a phone may be ahead.
@@ -278,7 +278,7 @@ needs('chromium').describe('in a browser', () => {
     await server.command(['user', 'add', ADMIN, '--admin', '--password-stdin'], PASSWORD)
     const page = await open(server)
     await signIn(page, server.url, ADMIN)
-    // As sessions are from before the time was noted.
+    // Imitates sessions from before the time was recorded.
     alterDatabase(server.dataDir, 'UPDATE sessions SET confirmed_at = 0')
     await page.goto(`${server.url}/users/token`)
     await page.fill('#name', 'for "scripts" & more')

@@ -269,7 +269,7 @@ needs('chromium').describe('in a browser', () => {
     await page.fill('#qr', 'k')
     if (options === LAPTOP) await page.locator('[data-drawn] svg').waitFor()
     expect(await widths()).toEqual([whole, field])
-    // Without a script there is no picture beside it.
+    // Without a script there is no picture beside the field.
     if (options === UNSCRIPTED) expect(whole - field).toBeLessThan(8)
   })
 

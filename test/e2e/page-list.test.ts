@@ -66,7 +66,7 @@ needs('chromium').describe('in a browser', () => {
     await page.keyboard.press('Backspace')
     await page.waitForURL('**/pushes?q=oslo')
     expect(await names(page)).toEqual(['Router in Oslo'])
-    // A search looks under every tab.
+    // A search covers all tabs.
     expect(await page.locator('.tabs [aria-current]').count()).toBe(0)
     expect(await page.textContent('.told')).toBe('1 secret')
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('q')

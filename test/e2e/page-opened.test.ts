@@ -253,7 +253,7 @@ needs('chromium').describe('in a browser', () => {
     const copied = { label: 'Copied', told: 'Copied', isTold: false, isDone: true }
     expect(await hear(button)).toEqual(copied)
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(link)
-    // As over plain HTTP on a network.
+    // Imitates plain HTTP on a network.
     await page.evaluate('navigator.clipboard.writeText("else")')
     await page.addInitScript('Object.defineProperty(navigator, "clipboard", { value: undefined })')
     await page.reload()

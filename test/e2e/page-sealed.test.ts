@@ -181,7 +181,7 @@ needs('chromium').describe('in a browser', () => {
     await recipient.waitForSelector('pre.lines')
     expect(await recipient.textContent('#payload')).toBe(TEXT)
     expect(await viewsLeft(link)).toBe(3)
-    // A key on the link of a push that the server calls unencrypted.
+    // Add a key to the link of a push that the server calls unencrypted.
     const plain = await (await server.create({ payload: 'PLANTED' })).json()
     await recipient.goto('about:blank')
     await recipient.goto(`${plain.html_url}#${key}`)

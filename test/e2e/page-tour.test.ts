@@ -116,7 +116,7 @@ needs('chromium').describe('in a browser', () => {
     expect({ stop, small: await page.evaluate(findSmall) }).toEqual({ stop, small: [] })
   }
 
-  /** The parts that a desktop shows and a phone hides, as far as axe has checked them. */
+  /** The elements that a desktop shows and a phone hides, which axe has already checked. */
   const seenOnDesk = new Set([''])
 
   /**

@@ -119,7 +119,7 @@ needs('chromium').describe('a passkey', () => {
       await forget()
       await follow(page, () => alone().click())
     }
-    // The copy counts from where the original was when it was copied.
+    // The counter of the copy begins where the original's was when it was copied.
     await client.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId: device })
     device = await plugIn()
     await client.send('WebAuthn.addCredential', { authenticatorId: device, credential: key })

@@ -215,7 +215,7 @@ needs('postgres').describe('on PostgreSQL', () => {
     proxy.set('stall')
     const kept = await bob.post('/', fields)
     expect([kept.status, kept.text.includes('typed &lt;before&gt; it hung')]).toEqual([503, true])
-    // Sent again, it is still the form of the account.
+    // A repeated form still belongs to the account.
     expect(fields['push[form]']).not.toBe('')
     expect(kept.text.includes(`name="push[form]" value="${fields['push[form]']}"`)).toBe(true)
     const hanging = await ready()

@@ -107,7 +107,7 @@ test.concurrent.each([
   }
 })
 
-test('a retrieve that arrives together with another request spends no view', async () => {
+test('a retrieval that arrives together with another request uses up no view', async () => {
   const created = await server.create({ payload: 'x', expire_after_views: 1 })
   const { url_token } = (await created.json()) as { url_token: string }
   const retrieve = GET(`/api/v2/pushes/${url_token}`)

@@ -147,7 +147,7 @@ describe('an unexpected body', () => {
     [`${MULTIPART}; boundary=c`, `${PART}\r\n--b--\r\n`],
     ['multipart/mixed; boundary=b', `${PART}\r\n--b--\r\n`],
   ]
-  // The provider, which ends sessions, reads no page.
+  // Skip the provider's logout, which reads no page.
   const posts = named(OF_PAGES.filter((url) => url.method === 'POST' && url !== PAGES.providerLogout))
 
   /** An address without rate limits. */

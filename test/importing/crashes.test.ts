@@ -44,7 +44,7 @@ test('an import that is killed at any step imports everything or nothing', async
 
   /** Checks what was imported. Resolves to the number of imported pushes. */
   async function check(step: number, dataDir: string): Promise<number> {
-    // A copy is at another place.
+    // Needed because the copy is at another path.
     const { store } = await openTestStore({ dataDir, acceptMove: true })
     await store.files.removeDue()
     const { live } = await store.health.countPushes()

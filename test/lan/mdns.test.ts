@@ -40,7 +40,7 @@ async function claim(name: string) {
   const packet = addressAnswer(name)
   const say = () => socket.send(packet, MDNS.port, MDNS.group)
   socket.on('message', (message) => {
-    // Answers questions, not its own answers.
+    // Answer questions only, not its own answers.
     if (message.readUInt16BE(2) < 0x8000 && message.includes(name)) say()
   })
   const leave = () => new Promise<void>((resolve) => socket.close(() => resolve()))

@@ -83,7 +83,7 @@ test('the add-on for Home Assistant has what the Supervisor requires, and checks
   expect(dockerfile).toContain(`amd64) file=oncebox-3.1.0-linux-x64 sum=${sumOf('linux-x64')} ;;`)
   expect(dockerfile).toContain(`arm64) file=oncebox-3.1.0-linux-arm64 sum=${sumOf('linux-arm64')} ;;`)
   expect(dockerfile).toContain('"https://once.example/files/$file"')
-  // A copy over Samba is not executable.
+  // A copy over Samba is not executable, so start it with sh.
   expect(dockerfile).toContain('CMD ["sh", "/run.sh"]')
 })
 

@@ -12,8 +12,7 @@ export type FindFaults = (of?: 'all' | 'colours') => Promise<string[]>
 
 /** Returns all violations that axe-core finds in the current page: WCAG 2.2 AA and best practices. */
 export async function prepareAxe(client: CDPSession): Promise<FindFaults> {
-  // The policy of the pages forbids scripts from elsewhere; the browser's own tools may run them all the
-  // same.
+  // The policy of the pages forbids scripts from elsewhere, but the browser's own tools may run them.
   await client.send('Runtime.evaluate', { expression: AXE })
   return async (of = 'all') => {
     const options = { resultTypes: ['violations'], ...(of === 'all' ? {} : { runOnly: ['color-contrast'] }) }

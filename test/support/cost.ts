@@ -12,7 +12,7 @@ export type Costing = { name: string; bytes: number; prepare: (bytes: number) =>
 const FLOOR_MS = 25
 /** Use the minimum of several tries, because other work of the process interferes. */
 const TRIES = 6
-/** Growth of the process that is not the request's: it allocates memory in advance. */
+/** Growth of the process that the request does not cause: it allocates memory in advance. */
 const SLACK_BYTES = 16 * 1024 * 1024
 /** The memory of smaller requests is lost in that noise. */
 const LARGE_BYTES = 2 * 1024 * 1024

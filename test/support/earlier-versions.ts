@@ -11,21 +11,24 @@ const FIXTURES = resolve(import.meta.dir, '../fixtures/earlier-versions')
 export type EarlierTokens = {
   /** A token of ann@example.org, an administrator, who owns all pushes but the anonymous one. */
   apiToken: string
-  /** "of 3.0.0", with the name "VPN for Bob" and the note "a note": opened once of three times. */
+  /** The push "of 3.0.0", with the name "VPN for Bob" and the note "a note": opened once of three times. */
   named: string
-  /** "with a passphrase", which is "open sesame". */
+  /** The push "with a passphrase", whose passphrase is "open sesame". */
   locked: string
-  /** The file note.txt, "a file of 3.0.0". */
+  /** The push with the file note.txt, "a file of 3.0.0". */
   file: string
-  /** "anonymous", with no owner. */
+  /** The push "anonymous", which has no owner. */
   anonymous: string
-  /** "Router", with one answer of three. */
+  /** The request "Router", with one answer of three. */
   request: string
-  /** "router: Kx9", which answered the request and was not opened. */
+  /** The push "router: Kx9", which answered the request and was not opened. */
   received: string
 }
 
-/** Unpacks the data of a version, such as `3.0.0`. The folder was served elsewhere: `--accept-move`. */
+/**
+ * Unpacks the data of a version, such as `3.0.0`. Start it with `--accept-move`, because the folder was
+ * served elsewhere.
+ */
 export async function unpackEarlier(version: string) {
   const room = mkdtempSync(join(tmpdir(), 'oncebox-earlier-'))
   const archive = new Bun.Archive(await Bun.file(join(FIXTURES, `${version}.tar.gz`)).bytes())

@@ -17,7 +17,7 @@ export type Way = 'pass' | 'stall' | 'reset' | 'swallow'
 
 export type FaultProxy = {
   port: number
-  /** Holds for the connections that are open and for new ones. */
+  /** Applies to open and to new connections. */
   set(way: Way): void
   /**
    * Forwards the next statement with this text, drops its answer, and resets the connection. Does not affect
@@ -41,10 +41,10 @@ export type FaultProxy = {
   decideCommits(decide: DecideCommit | null): void
   /** Calls `note` with each statement that arrives, and the number of its connection. */
   watch(note: (text: string, connection: number) => void): void
-  /** New connections lead to this port. The open ones are reset, as those of an address that moved. */
+  /** Forwards new connections to this port. Resets the open ones, as if the address had moved. */
   lead(port: number): void
   countConnections(): number
-  /** Connections that were reset as soon as they came. */
+  /** The number of connections that were reset at once. */
   countRefused(): number
   close(): Promise<void>
 }

@@ -191,7 +191,7 @@ export function fixtureCases(database: () => Promise<string>): void {
       const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: asOf })
       expect((await people.post('/sign-in/code', { pending, code })).status).toBe(303)
     }
-    // The second time with a hash by Oncebox.
+    // The second time, Oncebox has replaced the hash.
     const { email, password } = expected.accounts[1] ?? { email: '', password: '' }
     await people.signIn(email, { password })
   })

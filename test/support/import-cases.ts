@@ -24,7 +24,7 @@ export const live = (id: number, parts: Partial<SourcePush> = {}): SourcePush =>
 })
 
 const text = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.string({ maxLength: 40 }))
-/** Lone halves of a pair are no UTF-8, and no Ruby holds them. */
+/** Excludes lone surrogates, which are not UTF-8, and which no Ruby text contains. */
 const stored = text.map((value) => value.toWellFormed().replaceAll('\u0000', ''))
 const anyPush = fc.record({
   kind: fc.constantFrom(0, 2, 3),
@@ -119,7 +119,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     expect(imported.source.isDefaultKey).toBe(true)
   })
 
-  test('pushes that cannot be imported are listed, and the rest is imported', async () => {
+  test('pushes that cannot be imported are listed, and the others are imported', async () => {
     const content = Buffer.from('content')
     const file = (key: string, parts = {}) => [{ key, filename: 'a.txt', content, ...parts }]
     const report = await bring([
@@ -282,7 +282,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     expect(second.pushes).toEqual({ live: 1, expired: 0, known: 1 })
   })
 
-  test('a later import never revives what was opened, expired or removed here', async () => {
+  test('a later import never restores pushes that were opened, expired or removed here', async () => {
     const { wish, addUser, addPush, close } = await source()
     addUser({ id: 1, email: 'ann@example.org', admin: true })
     addUser({ id: 2, email: 'bob@example.org' })

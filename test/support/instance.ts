@@ -71,7 +71,7 @@ export async function startInstance(
     rateLimit?: RateLimit
     /** Milliseconds between polls of the outbox. */
     lookEvery?: number
-    /** The cheapest by default. */
+    /** The cost of hashing; the lowest by default. */
     argon2Cost?: Argon2Cost
     /** The addresses of its machine. */
     machineAddresses?: string[]

@@ -49,7 +49,8 @@ export function spellingsOf(text: string): Buffer[] {
 }
 
 /**
- * The part of a longer base64 text that these bytes alone decide, so many bytes after a multiple of three.
+ * Returns the part of a longer base64 text that depends only on these bytes, if they begin `offset` bytes
+ * after a multiple of three.
  */
 function base64At(bytes: Buffer, offset: number): string {
   const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')

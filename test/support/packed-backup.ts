@@ -108,7 +108,7 @@ export async function losePushes(dataDir: string, now: number): Promise<number> 
   const relink = (push: OwnedPush) => ({ ...push, urlToken: links.get(push.id) ?? push.urlToken })
   const lost = await store.endLive({ now, visit, relink, onProgress: () => undefined }).finally(store.close)
   rmSync(copy)
-  // A restored folder was served nowhere yet.
+  // Remove it, because a restored folder was not served anywhere yet.
   rmSync(join(dataDir, 'serve.home'), { force: true })
   return lost
 }
@@ -139,7 +139,7 @@ export async function backupOf(dataDir: string, parts: BackupParts = {}): Promis
   return packBackup(all, parts)
 }
 
-/** `all` are its members, also of a database that no folder holds. */
+/** `all`: the members of the backup, which may hold a database that is in no folder. */
 export async function packBackup(
   all: Record<MemberName, Uint8Array | string | null>,
   { version = '3.0.0', seal }: Pick<BackupParts, 'version' | 'seal'> = {},

@@ -1,7 +1,7 @@
 // The tables of a Password Pusher 2.x, as far as an import reads them: bare ones for SQLite, and as Rails
 // makes them in PostgreSQL and MySQL.
 
-/** Bare columns, as the description has them, and the index that an import uses. */
+/** Minimal columns, as the description lists them, and the index that an import uses. */
 const SQLITE = `
   CREATE TABLE schema_migrations (version varchar PRIMARY KEY);
   CREATE TABLE users (id integer PRIMARY KEY, email varchar, encrypted_password varchar, authentication_token varchar,
@@ -28,7 +28,7 @@ type Types = {
   name: (name: string) => string
 }
 
-/** Columns that nothing reads are left out, but for some of the types that could get in the way. */
+/** Omits columns that are never read, except some whose types could cause problems. */
 function railsTables({ id, text, long, time, flag, name }: Types): string {
   const times = `created_at ${time}(6) NOT NULL, updated_at ${time}(6) NOT NULL`
   return `

@@ -46,7 +46,7 @@ export type SourcePush = {
   createdAt: number
   entries?: { kind: number; at: number; ip?: string; userAgent?: string; referrer?: string | null }[]
   files?: SourceFile[]
-  /** The key that seals its values, where it is not the present one. */
+  /** The key that seals its values, if it is not the current one. */
   masterKey?: string
 }
 

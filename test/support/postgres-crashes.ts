@@ -61,7 +61,7 @@ function cutting(connect: Connect, onStep: (step: Step) => Promise<void>): Conne
   }
 }
 
-/** Copying is no part of an operation: while it lasts, no time goes by for the deadlines of a node. */
+/** Stops the deadlines of a node while copying, which is no part of an operation. */
 function holdTime() {
   const elapsed = performance.now.bind(performance)
   let held = 0

@@ -8,8 +8,8 @@ import { configOf, createTestClock } from './instance.ts'
 const [dataDir = '', story = ''] = process.argv.slice(2)
 
 /**
- * An answer, or that requests are served from now on. `urlToken` of a create; `isOver` when it says that the
- * push has ended.
+ * An answer, or the report that requests are served from now on. `urlToken`: from a create; `isOver`: whether
+ * the answer says that the push has ended.
  */
 export type Told = {
   deed: 'open' | 'create' | 'view' | 'delete' | 'list'

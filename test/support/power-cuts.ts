@@ -85,7 +85,7 @@ export function* cuts(events: readonly Event[]): Generator<Cut> {
   let since: Change[] = []
   const synced = new Set<Change>()
   /**
-   * Changes that a failed sync should have covered. The system takes them for written, so no later sync
+   * Changes that a failed sync should have covered. The system considers them written, so no later sync
    * writes them.
    */
   const lost = new Set<Change>()
@@ -182,7 +182,7 @@ function leave(
   return files
 }
 
-/** A write in the pieces that a disk writes whole. */
+/** Splits a write into pieces that a disk writes atomically. */
 function piecesOf(change: Change, size: number): Change[] {
   if (!('data' in change)) return [change]
   const { offset, data } = change

@@ -9,7 +9,7 @@ export function signalTree(pid: number, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT
     try {
       process.kill(one, signal)
     } catch {
-      // The process has ended by itself meanwhile.
+      // The process has already ended.
     }
   }
 }

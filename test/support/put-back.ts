@@ -1,5 +1,5 @@
-// Data folders that a test puts back whole at the same path, which a start would refuse by the birth time of
-// the database.
+// Data folders that a test restores at the same path, which a start would refuse by the birth time of the
+// database.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -12,7 +12,7 @@ export type Given = { api: Api; push: PushBody; tokens: Record<Who, string | und
 export type Scenario = {
   /** A sentence. */
   name: string
-  /** A push that is there already: its fields, on top of a payload. */
+  /** A push that exists before the request: its fields, in addition to a payload. */
   push?: Wire
   /** The owner of that push. */
   of?: Who

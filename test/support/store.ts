@@ -73,7 +73,7 @@ export async function openTestStore(
   return { store, clock, dataDir, close }
 }
 
-/** A live push as a rule sees it. */
+/** A live push, as rules get it. */
 export function examplePush(now: number, changes: Partial<Push> = {}): Push {
   return {
     kind: 'text',
@@ -154,8 +154,8 @@ export function view({ store }: Pick<PushingStore, 'store'>, { id }: { id: numbe
 }
 
 /**
- * Expires all that has lapsed, and returns the number. A step takes a few milliseconds, and so more or fewer
- * pushes.
+ * Expires all pushes whose time is up, and returns their number. A step takes a few milliseconds, and so
+ * handles more or fewer pushes.
  */
 export async function expireAllLapsed({ store }: Pick<TestStore, 'store'>): Promise<number> {
   let expired = 0

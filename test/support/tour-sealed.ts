@@ -9,7 +9,7 @@ import type { Stop, Tour } from './tour.ts'
 const LINES = 'host: db.example.org\nuser: reports\npassword: k3m9-qx2v-n4t8'
 const OPEN = 'main form button.primary'
 
-/** A push of the member that a program has encrypted; its link with the key. */
+/** Creates a push of the member that a program has encrypted. Resolves to its link with the key. */
 async function sealedPush({ push }: Tour, fields: Record<string, unknown> = {}) {
   const { recipient, linkKey, keyCheck, identity } = await newKey()
   const payload = await sealText(LINES, [recipient])

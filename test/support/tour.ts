@@ -117,7 +117,7 @@ export async function prepareTour(browser: Browser, server: Started, options: Br
     await page.close()
   }
 
-  /** A push of the member. */
+  /** Creates a push of the member. */
   async function push(
     fields: Record<string, unknown> = {},
   ): Promise<{ url_token: string; html_url: string }> {
@@ -152,11 +152,11 @@ export async function prepareTour(browser: Browser, server: Started, options: Br
     for (const other of others) await other.end()
   }
 
-  /** A request of the member. */
+  /** Creates a request of the member. */
   const ask = (fields: Record<string, unknown> = {}) =>
     postJson(`${url}/api/oncebox/requests`, { request: fields }, auth)
 
-  /** An answer of a stranger. */
+  /** Sends an answer of a stranger. */
   const send = (urlToken: string, fields: Record<string, unknown>) =>
     postJson(`${url}/api/oncebox/requests/${urlToken}/answers`, { push: fields })
 

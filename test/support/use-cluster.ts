@@ -48,7 +48,7 @@ export function addressOf(text: string): DatabaseAddress {
 
 export const connectBy = (address: string): Connect => connectTo(addressOf(address))
 
-/** `told` gets why the server cannot be used, and null when it can again. */
+/** `told` receives why the server cannot be used, and null when it can be used again. */
 export function openDatabase(address: string, told: unknown[] = []): PostgresDatabase {
   return createDatabase({ connect: connectBy(address), onState: (state) => told.push(state) })
 }

@@ -69,7 +69,7 @@ export function useHandover({ flags = [], isExpected }: HandoverOptions = {}) {
   const openAgain = (options: BrowserContextOptions): Promise<Page> =>
     visitors.openAgain(running().browser, running().server.url, options)
 
-  /** A browser of `MEMBER`, who signs in on its page only the first time. */
+  /** Returns a browser in which `MEMBER` is signed in. Signs in only the first time. */
   async function openAsMember(options: BrowserContextOptions, openOne = open): Promise<Page> {
     const page = await openOne(options)
     if (session.length > 0) await page.context().addCookies(session)
@@ -94,9 +94,9 @@ export function useHandover({ flags = [], isExpected }: HandoverOptions = {}) {
 
   const press = (page: Page) => follow(page, () => page.click('main form button.primary'))
 
-  /** The text as a reader gets it: shown by pressing, where it is hidden. */
+  /** Returns the text as a reader sees it; presses the button if it is hidden. */
   async function readText(page: Page): Promise<string | null> {
-    // What is like a password is hidden; a message is not.
+    // Passwords are hidden, messages are not.
     const dots = page.locator('.secret > details > summary')
     if ((await dots.count()) > 0) {
       expect(await page.isVisible('#payload')).toBe(false)

@@ -162,7 +162,7 @@ const BUTTONS = [...sources.matchAll(/<(button|Submit)\b[\s\S]*?<\/\1>|<a class=
   .map(([element]) => element.replace(/(?:aria-label|title)=\{[^}]*\}/g, ''))
   .flatMap((element) => [...element.matchAll(/say\('(\w+)'/g)].map(([, key]) => key))
   .filter((key): key is WordKey => KEYS.some((known) => known === key))
-/** A button may also have a few letters more than a short word of English. */
+/** A button may also be a few letters longer than a short English word. */
 const SHORT_WORD = 6
 /** Texts of buttons that are shown for a moment, or only to screen readers. */
 const NOT_BUTTONS = ['copied', 'copy_failed', 'labelled']

@@ -43,7 +43,7 @@ async function receive(link: string, ...argv: string[]) {
 
 const accept = () => Response.json({ received: true }, { status: 201 })
 
-/** Serves a request, and responds to its answers in turn, at last by accepting them. */
+/** Serves a request, and sends the given responses to its answers one after another; then accepts all. */
 function serve(request: object, ...responses: (() => Response)[]) {
   const sent: { path: string; key: string | null; authorization: string | null; body: string }[] = []
   const url = fake(async (received) => {
@@ -148,7 +148,7 @@ describe('a request without a key', () => {
 })
 
 describe('a request with a key', () => {
-  test('gets text and files that only the key opens', async () => {
+  test('gets text and files that only the key decrypts', async () => {
     const link = await ask('--recipient', key.recipient, '--answers', '2')
     const { code, err } = await answer(link, 'a needle of a text')
     expect([code, err]).toEqual([
@@ -170,7 +170,7 @@ describe('a request with a key', () => {
     expect(readFileSync(path('out/a needle of a name.txt'), 'utf8')).toBe('a needle of a file')
   })
 
-  test('shows the fingerprint that the pages show, where the link has none', async () => {
+  test('shows the fingerprint that the pages show, if the link has none', async () => {
     const [link = ''] = (await ask('--recipient', key.recipient)).split('#')
     const { code, err } = await answer(link, 'x')
     expect(code).toBe(0)

@@ -59,7 +59,7 @@ describe('push', () => {
     expect(clipboard()).toBe('other\n')
   })
 
-  test('--paste --copy puts the link in the place of the secret', async () => {
+  test('--paste --copy replaces the secret on the clipboard by the link', async () => {
     writeFileSync(path('clip'), 'hunter2')
     const trial = tryOut({ env: env() })
     expect(await trial.run('push', '--paste', '--copy')).toBe(0)
@@ -132,7 +132,7 @@ describe('get --copy', () => {
     expect([read('arguments').includes('wl-copy --sensitive'), clipboard()]).toEqual([true, ''])
   })
 
-  test('opens nothing where the clipboard could not be emptied', async () => {
+  test('opens no push if the clipboard could not be emptied', async () => {
     const link = await push(tryOut({ input: 'hunter2' }), '--views', '1')
     const trial = tryOut({ answers: [], env: env({ DISPLAY: '' }) })
     expect(await trial.run('get', link, '--copy')).toBe(1)
@@ -141,7 +141,7 @@ describe('get --copy', () => {
     expect(later.out.join('')).toBe('hunter2')
   })
 
-  test('prints the text where the clipboard refuses it, because the view is spent', async () => {
+  test('prints the text if the clipboard refuses it, because the view is used up', async () => {
     const link = await push(tryOut({ input: 'hunter2' }))
     program('xclip', 'exit 1')
     const trial = tryOut({ env: env() })

@@ -41,7 +41,7 @@ async function sealed(
 }
 
 describe('a text', () => {
-  test('is opened by the link alone, once a view, also from standard input', async () => {
+  test('can be opened with the link alone, once per view, and from standard input too', async () => {
     const link = await push(signedIn(), 'two words ', '--end-to-end', '--views', '2')
     expect(keyIn(link)).toMatch(/^[\w-]{43}$/)
     expect(await get(link)).toMatchObject({ code: 0, out: 'two words ' })
@@ -68,7 +68,7 @@ describe('a text', () => {
     expect(findNeedles(readFolder(place.server.dataDir), needles)).toEqual([])
   })
 
-  test('is what the key that "oncebox key" prints opens, for age and for --identity', async () => {
+  test('can be opened with the key that “oncebox key” prints, by age and by --identity', async () => {
     const link = await push(signedIn(), 'for age', '--end-to-end')
     const trial = tryOut({ input: link })
     expect(await trial.run('key', '-')).toBe(0)
@@ -89,7 +89,7 @@ describe('a text', () => {
     })
   })
 
-  test('keeps its views when the key is cut, foreign or missing', async () => {
+  test('keeps its views if the key is truncated, wrong or missing', async () => {
     const link = await push(signedIn(), 'x', '--end-to-end', '--views', '1')
     const [plain = ''] = link.split('#')
     const spelled = String.fromCharCode(link.charCodeAt(link.length - 1) + 1)
@@ -259,7 +259,7 @@ describe('a server that lies', () => {
     await refused({ files: { '1.age': await sealed('a', 'b', [1, 1], other) } })
   })
 
-  test('cannot cut a file or a text anywhere', async () => {
+  test('cannot truncate a file or a text anywhere', async () => {
     const whole = await sealed('a.bin', Buffer.alloc(150_000, 1))
     const start = whole.length - (150_000 % 65_536) - 2 * 65_552
     for (const end of [0, 10, 150, start, start + 65_552, start + 65_553, whole.length - 1])
@@ -322,7 +322,7 @@ describe('a server that lies', () => {
     expect([code, out]).toEqual([6, ''])
   })
 
-  test('gives harmful names no power', async () => {
+  test('cannot do harm with file names', async () => {
     mkdirSync(path('in'))
     const { code } = await get(
       lying({ files: { '1.age': await sealed('../../.bashrc', 'rm') } }),
@@ -365,7 +365,7 @@ describe('a push that is sent again', () => {
     expect(sent[0]?.bytes).toContain('1.age')
   })
 
-  test('is not sent again when its stream cannot be read again', async () => {
+  test('is not sent again if its stream cannot be read again', async () => {
     const { url, sent } = busy([wait])
     const trial = signedIn({ env: { ONCEBOX_SERVER: url }, input: 'stream' })
     expect(await trial.run('push', '--end-to-end', '--file', '-', '--name', 'a')).toBe(5)

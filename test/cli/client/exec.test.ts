@@ -110,7 +110,7 @@ describe('the command', () => {
     }
   })
 
-  test('is not run with a secret that is too long for a variable', async () => {
+  test('is not run if the secret is too long for a variable', async () => {
     const LINK = await create('x'.repeat(200_000))
     const { code, out, said } = await exec(['--env', 'X=@env:LINK'], 'true', { LINK })
     expect([code, out]).toEqual([125, null])
@@ -151,7 +151,7 @@ describe('the command', () => {
     expect((await exec(flags, 'kill -KILL $$', { LINK: await create('y') })).code).toBe(137)
   })
 
-  test('has a umask of its own, and no core dumps', async () => {
+  test('keeps the umask of the caller, and has no core dumps', async () => {
     const LINK = await create('x')
     const { out } = await exec(['--env', 'PW=@env:LINK'], 'umask; ulimit -c; ulimit -Hc', { LINK })
     expect(out).toBe('0022\n0\n0\n')

@@ -21,7 +21,7 @@ type Given = {
   request?: object
   /** The answers in the list, newest first. */
   pushes?: object[]
-  /** Members of the answer when it is retrieved. */
+  /** Additional members of the answer when it is retrieved. */
   answer?: object
   files?: Record<string, Uint8Array>
   /** Called each time the client fetches the request. */

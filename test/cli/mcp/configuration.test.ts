@@ -20,7 +20,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const read = (path = file, mayMiss = false) => readConfiguration(path, { mayMiss })
 
-test('a recipe with argv alone takes answers to requests on standard input, and returns no output', () => {
+test('a recipe with only argv passes answers to requests on standard input, and returns no output', () => {
   const recipe = { argv: ['true'], secret: 'stdin', from: ['request'], timeout: 60, output: 0 }
   expect(read().recipes.get('a')).toEqual(recipe as never)
 })

@@ -151,7 +151,7 @@ describe('the tools', () => {
     expect(await (await fetch(files[0].url)).text()).toBe('the report')
   })
 
-  test('ask_for_secret and use_secret pass on a secret that the assistant never sees', async () => {
+  test('ask_for_secret and use_secret pass a secret on that the assistant never sees', async () => {
     await start({
       save: sh(`cat > "${path('saved')}"; exit 3`),
       env: sh('test "$PW" = hunter2-hunter2', { secret: 'env:PW' }),
@@ -215,7 +215,7 @@ describe('a recipe', () => {
     expect(() => readFileSync(path('ran'))).toThrow()
   })
 
-  test('is ended with all that it started when its time is over', async () => {
+  test('is killed with all its child processes after the timeout', async () => {
     const used = await use('sleep 60 & sleep 60', { timeout: 1, output: 10 })
     expect(used).toMatchObject({ exit_code: null, timed_out: true })
   })
@@ -360,7 +360,7 @@ test('hostile arguments are refused with fixed messages', async () => {
   ]
   expect(hostile.length).toBeGreaterThan(170)
   for (const [name, given] of hostile) {
-    // A name of 5,000 characters is too long; a shorter text is a name.
+    // A name of 5,000 characters is too long, and a shorter text is a name.
     const said = await call(name, given)
     expect({ name, given, said }).toEqual({
       name,

@@ -97,7 +97,7 @@ test('a hostile secret is found in bounded time', () => {
   const startedAt = performance.now()
   for (const part of ['%25', '\\\\', 'aaaa', '&amp;', '\\u005c'])
     hideSecret(part.repeat(32_000 / part.length), part.repeat(4096 / part.length))
-  // Almost the secret everywhere: in base64, in hexadecimal, and escaped.
+  // Text that almost contains the secret everywhere: in base64, in hexadecimal, and escaped.
   hideSecret('aWlp'.repeat(8000), `${'i'.repeat(4000)}!`)
   hideSecret('30'.repeat(16_000), `${'0'.repeat(4000)}!`)
   hideSecret('\\'.repeat(32_000), 'abcdefgh')

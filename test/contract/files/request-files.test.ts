@@ -82,7 +82,7 @@ test('only the owner gets the files, and they are unchanged', async () => {
 })
 
 describe('an upload', () => {
-  test('reserves its answer before the first byte, and frees it when it breaks off', async () => {
+  test('reserves its answer before the first byte, and frees it when it is aborted', async () => {
     const urlToken = await ask()
     const { answer, breakOff } = await beginUpload(urlToken)
     for (const other of [await sendText(urlToken), await send(urlToken, [part('x')])]) {
@@ -287,7 +287,7 @@ describe('with an age key', () => {
     expect(await received()).toHaveLength(1)
   })
 
-  test('limits count the plaintext, and a broken-off file is no answer', async () => {
+  test('limits count the plaintext, and an aborted file is no answer', async () => {
     await at.api.close()
     const { startApi } = await import('../../support/api.ts')
     at.api = await startApi({ flags: { 'max-file-bytes': '1MiB', 'max-payload-bytes': '1KiB' } })

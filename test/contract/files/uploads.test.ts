@@ -81,7 +81,7 @@ describe('a failed upload leaves nothing behind', () => {
     expect(await at.api.list('active', at.token)).toEqual([])
   })
 
-  test('a body without an end behind its last boundary', async () => {
+  test('a body without an end after its last boundary', async () => {
     await at.api.close()
     at.api = await startApi({
       flags: { 'max-file-bytes': '1KiB', 'max-files': '1', 'max-payload-bytes': '1KiB' },

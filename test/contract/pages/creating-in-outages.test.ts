@@ -49,7 +49,7 @@ describe('the create form', () => {
   ]
 
   test.each(PLACES)(
-    'is shown again with all fields, even those behind the files, while %s',
+    'is shown again with all fields, even those after the files, while %s',
     async (_name, fails, code) => {
       const form = formOf((await at.bob.get('/')).text, '/')
       const fields: Record<string, string> = {

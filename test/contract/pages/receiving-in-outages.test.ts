@@ -48,7 +48,7 @@ describe('the page of a secret link', () => {
     expect(text).not.toContain(say('receive_outage'))
   })
 
-  test('promises it if only a step before the view has an unknown outcome', async () => {
+  test('promises that no view was used up if only an earlier step has an unknown outcome', async () => {
     urlToken = (await at.api.create({ payload: 'x', passphrase: SECRET })).url_token
     const path = `/p/${urlToken}/r`
     const lost = new DomainError('overloaded', 'lost', { isInDoubt: true })

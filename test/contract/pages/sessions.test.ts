@@ -140,7 +140,7 @@ describe('signing in', () => {
     await limited.close()
   })
 
-  test('the token between password and code is useless alone, altered or late', async () => {
+  test('the token between password and code cannot be used alone, altered or late', async () => {
     const forged = Buffer.from(
       JSON.stringify({ accountId: 1, email: 'ann@example.org', until: 9e15 }),
     ).toString('base64url')

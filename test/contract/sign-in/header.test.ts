@@ -117,7 +117,7 @@ test('a header that is sent twice is refused', async () => {
   expect((await instance.fetch('/sign-in/header', { headers })).status).toBe(400)
 })
 
-test('a person of another domain, a disabled account and the emergency account stay outside', async () => {
+test('a person of another domain, a disabled account and the emergency account are not signed in', async () => {
   await start({ 'signup-domains': 'example.org', 'break-glass': 'root@example.org' })
   await instance.addAccount('root@example.org', { isAdmin: true })
   await instance.addAccount('bob@example.org')
@@ -178,7 +178,7 @@ test('the session ends after its hours', async () => {
   expect((await ann.get('/account')).status).toBe(303)
 })
 
-test('a second factor is asked for after the header, and alone confirms a dangerous act', async () => {
+test('a second factor is asked for after the header, and confirms sensitive actions by itself', async () => {
   await start()
   const ann = createProxied()
   await ann.get('/sign-in/header')

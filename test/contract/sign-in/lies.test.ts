@@ -131,7 +131,7 @@ test.each(LIES)('refuses %s', async (_name, lies, status) => {
   expect(answer.status).toBe(status)
   expect(await ann.isSignedIn()).toBe(false)
   expect(instance.log.some((line) => line.includes('refused a sign-in by others'))).toBe(true)
-  // A stranger learns nothing of the reason.
+  // A stranger does not learn the reason.
   expect(answer.text).not.toMatch(/JWT|nonce|aud|issuer|oauth_/i)
 })
 
@@ -140,7 +140,7 @@ test('clocks may differ by a minute', async () => {
   expect((await signInBy(provider, ann)).status).toBe(303)
 })
 
-test('keys that the provider replaces between two sign-ins count at once', async () => {
+test('keys that the provider replaces between two sign-ins are accepted at once', async () => {
   expect((await signInBy(provider, ann)).status).toBe(303)
   const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
   const jwk = { ...(await exportJWK(publicKey)), kid: 'two', alg: 'RS256', use: 'sig' }
@@ -148,7 +148,7 @@ test('keys that the provider replaces between two sign-ins count at once', async
     new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'two' }).sign(privateKey)
   provider.state.lies = { sign, ...answering('/keys', () => Response.json({ keys: [jwk] })) }
   expect((await signInBy(provider, createBrowser(instance))).status).toBe(303)
-  // A key that was taken back opens nothing any more.
+  // A key that was withdrawn is not accepted any more.
   provider.state.lies = answering('/keys', () => Response.json({ keys: [jwk] }))
   expect((await signInBy(provider, createBrowser(instance))).status).toBe(400)
 })

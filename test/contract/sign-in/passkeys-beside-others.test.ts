@@ -56,7 +56,7 @@ test('after a sign-in at the provider the passkey is required, and it does not s
   const ann = createBrowser(instance)
   await signInBy({ ...(provider as LyingProvider), issuer }, ann)
   expect((await ann.get('/account')).location).toBe('/account/two-factor')
-  // A new session may set up its first factor, which nothing could confirm.
+  // A new session may set up its first factor, because nothing could confirm it.
   expect((await ann.post('/account/passkeys/new', {})).status).toBe(200)
   expect((await add(ann)).text).toContain('id="codes"')
   const again = createBrowser(instance)
@@ -66,7 +66,7 @@ test('after a sign-in at the provider the passkey is required, and it does not s
   const passkey = await sign(again, { pending })
   expect((await again.post('/sign-in/passkey', { pending, passkey })).status).toBe(303)
   expect(await again.isSignedIn()).toBe(true)
-  // Somebody who was removed at the provider must not get in.
+  // A person who was removed at the provider must not be signed in.
   const alone = createBrowser(instance)
   const refused = await alone.post('/sign-in/passkey', { passkey: await sign(alone) })
   expect([refused.status, await alone.isSignedIn()]).toEqual([422, false])

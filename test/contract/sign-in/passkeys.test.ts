@@ -451,13 +451,13 @@ test('a renamed server shows its lost passkeys, and lets their owner remove them
   const ann = await signedInByCode(code)
   const { text } = await ann.get('/account')
   expect(text).toContain('belongs to the address former.example')
-  // An authenticator that lies signs for any host name.
+  // A lying authenticator signs for any host name.
   expect((await enter(createBrowser(instance))).status).toBe(422)
   expect((await ann.post('/account/passkeys/remove', { id: '1' })).status).toBe(303)
   expect((await instance.accounts().requireAccount(ANN)).hasTwoFactor).toBe(false)
 })
 
-test('a disabled account stays closed, and opens again when it is enabled', async () => {
+test('a disabled account cannot be signed in to until it is enabled again', async () => {
   await start()
   await add(await signedIn())
   await instance.accounts().disableAccount(ANN)

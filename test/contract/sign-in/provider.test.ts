@@ -67,7 +67,7 @@ test('no request is sent to the provider before somebody wants to sign in', asyn
   )
 })
 
-test('the address of the provider has a challenge, a nonce, a state, and the callback of the base URL', async () => {
+test('the URL of the provider has a challenge, a nonce, a state, and the callback of the base URL', async () => {
   await start()
   const { location } = await ann.get('/sign-in/oidc', { headers: { host: 'localhost' } })
   const asked = Object.fromEntries(new URL(location).searchParams)
@@ -99,7 +99,7 @@ test('no password signs in to an account without one', async () => {
 })
 
 test.each(['//evil.example', '/\\evil.example', 'https://evil.example/', '/pushes\n'])(
-  'a page of another server is forgotten: %p',
+  'a page of another server is ignored: %p',
   async (next) => {
     await start()
     const path = `/sign-in/oidc?next=${encodeURIComponent(next)}`
@@ -222,7 +222,7 @@ test('an account with a second factor is asked for it when it is linked, after t
   expect((await again.post('/users/token', { name: 'ci' })).text).toContain('obx_')
 })
 
-test('a person whom the provider signs out while the code is awaited stays outside', async () => {
+test('a person whom the provider signs out while the code is awaited is not signed in', async () => {
   await start()
   await signInBy(provider, ann)
   await ann.post('/account/two-factor', { secret: SECRET, code: code() })
@@ -289,7 +289,7 @@ test('another person with the same address cannot sign in to any account', async
   expect(await eve.isSignedIn()).toBe(false)
 })
 
-test('a disabled account stays closed', async () => {
+test('a disabled account is not signed in', async () => {
   await start()
   await signInBy(provider, ann)
   await instance.accounts().disableAccount(ANN)
@@ -389,7 +389,7 @@ test('/version lists the ways to sign in', async () => {
   expect(extensions.sign_in).toEqual(['oidc'])
 })
 
-test('a dangerous act asks the provider again, and accepts only a fresh answer about the same person', async () => {
+test('a sensitive action asks the provider again, and accepts only a fresh answer about the same person', async () => {
   await start()
   await signInBy(provider, ann)
   const asked = await ann.post('/users/token', { name: 'ci' })

@@ -64,7 +64,7 @@ export function describeAccounts(open: OpenEngine): void {
     await expect(last).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  test('a new password ends sessions and links, and on request API tokens', async () => {
+  test('a new password ends sessions and links, and API tokens if requested', async () => {
     const { accounts, sessions, accountLinks, apiTokens } = opened.store
     await sessions.addSession({ accountId: id, hash: HASH, visit: VISIT, tested: 'x' })
     await accountLinks.addLink({ hash: HASH, purpose: 'reset', ...BY_SERVER, accountId: id })
@@ -139,7 +139,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await looks()).toEqual([false, false, false, true, true])
   })
 
-  test('what a provider has ended is known for sign-ins that began before', async () => {
+  test('sign-ins that began before a logout at the provider notice it', async () => {
     const { identities } = opened.store
     const { issuer } = PERSON
     const end = (text: string, sid: string | null, subject: string | null) =>
@@ -174,7 +174,7 @@ export function describeAccounts(open: OpenEngine): void {
     )
   })
 
-  test('a demoted administrator creates no link with a request under way', async () => {
+  test('a demoted administrator creates no link with a running request', async () => {
     const { accounts, accountLinks } = opened.store
     const bob = await add('bob@example.org', true)
     const invite = {
@@ -224,7 +224,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect((await opened.store.apiTokens.findByHash(HASH))?.account.email).toBe('ann@example.org')
   })
 
-  test('a link works once, however many use it at once, and only for its time', async () => {
+  test('a link works once, even if it is used several times at once, and only until it expires', async () => {
     const { accountLinks } = opened.store
     await accountLinks.addLink({ hash: HASH, purpose: 'invite', ...BY_SERVER, accountId: null })
     const use = (n: number) =>
@@ -280,7 +280,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect(await twoFactor.set(factor)).toBe(true)
   })
 
-  /** Adds a passkey of Ann's account in a session of its own. */
+  /** Adds a passkey of Ann's account in a new session. */
   async function addPasskey(n: number, accountId = id) {
     const { sessions, passkeys } = opened.store
     const hash = randomBytes(32)
@@ -307,7 +307,7 @@ export function describeAccounts(open: OpenEngine): void {
     expect(first?.credentialId).toEqual(new Uint8Array(Buffer.alloc(20, Number(first?.name.slice(4)))))
     expect(await addPasskey(Number(first?.name.slice(4)), bob.id)).toBe('known')
     expect(await passkeys.remove({ accountId: bob.id, id: first?.id ?? 0 })).toBe(false)
-    // The id of a removed passkey may be another account's by now.
+    // The id of a removed passkey may belong to another account by now.
     const use = { id: first?.id ?? 0, accountId: bob.id, counter: 9, beside: null }
     expect(await passkeys.use(use)).toBe('gone')
     const removed = await Promise.all(

@@ -112,7 +112,7 @@ export function describeCrashes(open: () => Promise<CrashingEngine>): void {
   }, 300_000)
 }
 
-/** A push never names a missing file as long as its secrets are there. */
+/** A push must not name a missing file while its secrets exist. */
 async function expectFileOfLivePush(
   { store }: Pick<OpenedEngine, 'store'>,
   { pushes: [first] }: Awaited<ReturnType<typeof look>>,

@@ -1,4 +1,4 @@
-// What every engine promises about order, pages and time: lists, audit logs, expiry, idempotency keys.
+// Guarantees of every engine for order, pages and time: lists, audit logs, expiry, idempotency keys.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type ListTab, MOST_UNSEEN } from '../../../src/domain/listing.ts'
@@ -78,7 +78,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await list(true)).toHaveLength(4)
   })
 
-  test('a page until a moment leaves out newer pushes', async () => {
+  test('a page up to a moment leaves out newer pushes', async () => {
     const [old] = [await push(), await push()]
     const until = opened.clock.now()
     opened.clock.advance(1)
@@ -105,7 +105,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await tab('new')).toEqual([])
   })
 
-  test('a view by its link reads an answer, and its end is new again', async () => {
+  test('a view by the link marks an answer as read, and its end makes it new again', async () => {
     const answer = await push({ isNew: true, expireAfterViews: 2 })
     await view(opened, answer)
     expect([await tab('new'), await tab('active')]).toEqual([[], [answer.id]])
@@ -242,7 +242,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await store.idempotencyKeys.removeLapsed()).toBe(0)
   })
 
-  test('an address has a limited number of live pushes, however creates race', async () => {
+  test('an address has a limited number of live pushes, even if creates race', async () => {
     const limits = { pushes: 2, bytes: 0 }
     const share = { addresses: [Buffer.alloc(16, 1)] as [Buffer], bytes: 1, limits }
     const tries = await Promise.allSettled([1, 2, 3, 4].map(() => storePush(opened, {}, { share })))

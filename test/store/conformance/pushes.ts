@@ -15,7 +15,7 @@ export function describePushes(open: OpenEngine): void {
   afterEach(() => opened.close())
   const kindsOf = (id: number) => readKinds(opened, id)
 
-  test('however readers and deletes race, a payload is claimed at most as often as allowed', async () => {
+  test('even if readers and deletes race, a payload is claimed at most as often as allowed', async () => {
     const race = fc.asyncProperty(
       fc.integer({ min: 1, max: 8 }),
       fc.array(fc.constantFrom('read', 'delete'), { minLength: 1, maxLength: 40 }),
@@ -75,7 +75,7 @@ export function describePushes(open: OpenEngine): void {
     expect(await claim(longest)).toMatchObject({ outcome: 'view', push: { views: 1 } })
   })
 
-  test('failures at a push without an owner are counted, and leave no entry', async () => {
+  test('failures of a push without an owner are counted, and leave no entry', async () => {
     const { id } = await storePush(opened, { expireAfterViews: 1 })
     for (let n = 0; n < 3; n += 1) await view(opened, { id })
     expect(await kindsOf(id)).toEqual(['creation', 'view'])

@@ -99,7 +99,7 @@ export function describeRequests(open: OpenEngine): void {
     expect(await reserve(request)).toBeNull()
   })
 
-  test('a reservation lapses after ten minutes; a late answer still takes a free place', async () => {
+  test('a reservation expires after ten minutes; a late answer is still accepted if there is room', async () => {
     const request = await ask()
     const slow = await reserve(request)
     opened.clock.advance(10 * MINUTE - 1)
@@ -175,7 +175,7 @@ export function describeRequests(open: OpenEngine): void {
     expect(await requests().refusePassphrase({ id: request.id + 9, maxTries: 0 })).toBeNull()
   })
 
-  test('an address without room cannot reserve', async () => {
+  test('an address without room cannot reserve an answer', async () => {
     const request = await ask({ maxAnswers: 9 })
     const share = { addresses: [Buffer.alloc(16, 1)], bytes: 10, limits: { pushes: 1, bytes: 0 } } as const
     expect(

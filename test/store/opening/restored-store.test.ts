@@ -85,7 +85,7 @@ function open() {
   return openRestoredStore({ from, path, name: 'the backup' })
 }
 
-/** Serves the copy, with the key of the folder that it was made of. */
+/** Serves the copy, with the key of the original folder. */
 function serveCopy(): Promise<TestStore> {
   const restored = mkdtempSync(join(folder, 'restored-'))
   copyFileSync(path, join(restored, 'oncebox.db'))

@@ -68,7 +68,7 @@ postgres.describe('two nodes', () => {
     return left
   }
 
-  /** Resolves once so many statements wait for a lock. */
+  /** Resolves once this many statements wait for a lock. */
   const untilWaiting = (count: number) =>
     waitUntil(async () => {
       const [waiting] = await opened.query<{ n: number }>(
@@ -123,7 +123,8 @@ postgres.describe('two nodes', () => {
     await untilWaiting(1)
     const removed = nodes[1].accounts.removeAccount(id)
     await untilWaiting(2)
-    // For the view, and not for the row of the push: then the view could wait for the account in turn.
+    // Wait for the view here, and not at the row of the push, where the view could wait for the account in
+    // turn.
     const waits = await opened.query<{ locktype: string }>('SELECT locktype FROM pg_locks WHERE NOT granted')
     expect(waits.map(({ locktype }) => locktype)).toEqual(['transactionid', 'transactionid'])
     await opened.query('COMMIT')
@@ -233,7 +234,7 @@ postgres.describe('two nodes', () => {
     }
   })
 
-  test('an ended session creates nothing, even in a request under way', async () => {
+  test('an ended session creates nothing, even with a running request', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       await addSession(nodes[0], hashOf(round), round === 0 ? 'x' : `${round - 1}`)
       const [session = null] = (await nodes[0].sessions.listSessions(id)).map((one) => one.id)
@@ -267,7 +268,7 @@ postgres.describe('two nodes', () => {
     expect(await opened.query('SELECT 1 FROM sessions')).toHaveLength(MAX_SESSIONS)
   })
 
-  test('ended sessions of all accounts are removed, also when two nodes sign people in', async () => {
+  test('ended sessions of all accounts are removed, even if two nodes sign people in', async () => {
     for (let n = 0; n < 5; n += 1) await addSession(nodes[0], hashOf(n))
     opened.clock.advance(40 * DAY)
     await onBoth((node, n) => addSession(node, hashOf(10 + n)))

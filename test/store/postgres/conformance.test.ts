@@ -1,4 +1,4 @@
-// PostgreSQL with files on a disk and in a bucket, measured by what every engine promises.
+// PostgreSQL with files on a disk and in a bucket, tested with the guarantees of every engine.
 
 import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { openTestBucket, type TestBucket } from '../../support/bucket.ts'

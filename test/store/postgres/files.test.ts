@@ -124,13 +124,13 @@ postgres.describe('files in one bucket', () => {
         if (one.status === 'rejected') throw one.reason
         removed += one.value
       }
-      // A node may have removed some by itself meanwhile.
+      // A node may have removed some in the background.
       expect(removed).toBeLessThanOrEqual(45)
       expect(await query('SELECT id FROM files_due')).toHaveLength(0)
     })
   }, 300_000)
 
-  test('of an upload that could not be given up, because the database failed, are removed with the next ones', async () => {
+  test('of an upload are removed with the next ones if giving it up failed with the database', async () => {
     const store = await makeNode('one').open()
     await store.files.keepFile('aa1', sealed())
     await query('ALTER TABLE files_due ADD CONSTRAINT refused CHECK (false) NOT VALID')

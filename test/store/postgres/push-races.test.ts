@@ -165,7 +165,7 @@ postgres.describe('two nodes', () => {
     answer: Buffer.alloc(88, 3),
   })
 
-  // Addresses and keys are few, so that many transactions want the same rows in another order.
+  // There are few addresses and keys, so that many transactions need the same rows in another order.
   test('over addresses and idempotency keys never deadlock', async () => {
     const create = (n: number) =>
       storePush({ store: nodeOf(n), clock: opened.clock }, n % 5 === 0 ? { ownerId } : {}, {
@@ -197,7 +197,7 @@ postgres.describe('two nodes', () => {
       opened.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE pid <> pg_backend_pid() AND datname = current_database() AND usename = current_user AND random() < 0.5`)
     let tries = 0
-    /** Works that failed in doubt may have happened. */
+    /** Transactions that failed in doubt may have happened. */
     let doubts = 0
     /**
      * Ends half of the connections after every tenth try. Counts tries, not time, so that a slow machine

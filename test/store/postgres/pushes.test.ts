@@ -64,7 +64,7 @@ postgres.describe('two nodes', () => {
     }
   }, 300_000)
 
-  test('move the dates of a push back once after the clock was ahead, even if both try at once', async () => {
+  test('correct the dates of a push once after the clock was ahead, even if both try at once', async () => {
     const now = opened.clock.now()
     opened.clock.set(now + 30 * DAY)
     const { lookup, expiresAt } = await make()

@@ -59,7 +59,7 @@ postgres.describe('two nodes share', () => {
       )
     }
 
-    test('allow exactly ten wrong passwords, however two nodes race', async () => {
+    test('allow exactly ten wrong passwords, even if two nodes race', async () => {
       for (let round = 0; round < 5; round += 1) {
         const email = `${round}@x`
         const address = `192.0.2.${round}`
@@ -123,7 +123,7 @@ postgres.describe('two nodes share', () => {
       expect(await opened.query('SELECT count(*)::int AS n FROM spent_points')).toEqual([{ n: 10 }])
     })
 
-    test('stay spent for a restarted node', async () => {
+    test('stay used up for a restarted node', async () => {
       const press = await presser()
       const nonce = pages()[0].issue('push')
       expect(await press(0, [pages(), nonce, 'push'])).toBe('view')
@@ -156,7 +156,7 @@ postgres.describe('two nodes share', () => {
     })
   })
 
-  test('lapsed rows are removed, even while another node sweeps', async () => {
+  test('expired rows are removed, even while another node sweeps', async () => {
     await opened.query(`INSERT INTO spent_points SELECT n::text, 1, 0 FROM generate_series(1, 2500) AS n`)
     const [{ nonces, budgets, removeLapsed }, other] = opened.shared
     const at = opened.clock.now()

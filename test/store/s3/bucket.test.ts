@@ -111,7 +111,7 @@ describe('a large file', () => {
     expect((await files.open('aa1'))?.size).toBe(LARGE)
   })
 
-  test('with a part that never arrives is refused, and no object stays', async () => {
+  test('with a part that never arrives is refused, and no object is left', async () => {
     const { files } = open()
     failing((seen) => seen.query.get('partNumber') === '2', 'reset')
     expect(await files.put('aa1', arriving(content)).catch(codeOf)).toBe('files_unreachable')

@@ -20,6 +20,6 @@ test('a bucket that keeps versions reports that with each stored object', async 
   const versionId = (id: string) => answering([''], { 'x-amz-version-id': id })
   expect(await answering(['']).put('k', Buffer.from('x'))).toEqual({ isVersioned: false })
   expect(await versionId('3HL4kqtJ').put('k', Buffer.from('x'))).toEqual({ isVersioned: true })
-  // Of a bucket whose versioning is suspended.
+  // An answer of a bucket whose versioning is suspended.
   expect(await versionId('null').put('k', Buffer.from('x'))).toEqual({ isVersioned: false })
 })

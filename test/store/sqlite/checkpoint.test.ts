@@ -43,7 +43,7 @@ function openDatabase() {
 }
 
 beforeEach(() => jest.useFakeTimers())
-test('a request before the start is served after it', async () => {
+test('a request from before the start is served after it', async () => {
   const { database, state, report, logBytes } = openDatabase()
   const checkpointer = createCheckpointer(database, { onFatal: fail })
   checkpointer.request()

@@ -1,4 +1,4 @@
-// SQLite and files on a disk, measured by what every engine promises.
+// SQLite and files on a disk, tested with the guarantees of every engine.
 
 import { describe } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'

@@ -223,7 +223,7 @@ beforeEach(async () => {
 })
 afterEach(() => database.close())
 
-/** An account with one of each, and a push that was viewed once. */
+/** An account with one record of each kind, and a push that was viewed once. */
 async function fill(): Promise<void> {
   const account = { email: 'ann@example.org', passwordHash: 'x', isAdmin: true }
   expect((await store.accounts.addAccount(account)).id).toBe(ID)
@@ -280,7 +280,7 @@ test('the counts of the health checks do not wait for the disk', async () => {
   expect(await resolvesEarly(store.health.countMessages())).toBe(true)
 })
 
-test('operations get no read that skips the wait', () => {
+test('operations get no function that reads without waiting', () => {
   const steps = {} as Parts['steps']
   // @ts-expect-error: health alone has it.
   expect(steps.glance).toBeUndefined()

@@ -1,4 +1,5 @@
-// The rules of group commit: alone in failure, together in loss, never a half.
+// The rules of group commit: a failing step fails alone, a lost transaction fails as a whole, and nothing is
+// stored by half.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, jest, spyOn, test } from 'bun:test'

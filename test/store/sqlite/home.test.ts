@@ -61,7 +61,7 @@ function pourInto(from: string, to: string, names = readdirSync(from)): void {
     if (statSync(join(from, name)).isFile()) writeFileSync(join(to, name), readFileSync(join(from, name)))
 }
 
-test('repeated starts in the same place are no move', async () => {
+test('repeated starts at the same path are no move', async () => {
   for (let start = 0; start < 3; start += 1) expect(await serve()).toBe('')
   expect(readdirSync(data).filter((name) => name.includes('home'))).toEqual(['serve.home'])
   expect(statSync(join(data, 'serve.home')).mode & 0o777).toBe(0o600)
@@ -91,7 +91,7 @@ test('database and key alone, in a new folder of the same name, are refused', as
   await expect(serve()).rejects.toThrow('one of them was put back or removed')
 })
 
-test('an older database in place of the present one is refused, with and without serve.home', async () => {
+test('an older database in place of the current one is refused, with and without serve.home', async () => {
   copy(data, at('old'))
   await serve()
   pourInto(at('old'), data, ['oncebox.db'])
@@ -286,7 +286,7 @@ test('a cursor from before a folder was put back skips no event once that is acc
   const { last: cursor } = await tellOne({}, 0)
   const { events } = await tellOne({ dataDir: at('copy'), acceptMove: true }, cursor)
   expect(events.map(({ type }) => type)).toEqual(['push.opened'])
-  // The numbers of a restore while the clock was ahead.
+  // The event numbers of a restore that was made while the clock was ahead.
   const ahead = 8_000_000_000_000_000
   changeDatabase(`UPDATE event_counts SET last = ${ahead}`)
   renameSync(data, at('moved'))

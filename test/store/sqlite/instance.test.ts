@@ -185,7 +185,7 @@ test('the WAL is empty ten seconds after something was destroyed', async () => {
   await expiring
   const log = join(opened.dataDir, 'oncebox.db-wal')
   expect(statSync(log).size).toBeGreaterThan(0)
-  // A thread empties it, in real time.
+  // The thread truncates it in real time.
   await pass(5_000)
   await awaitOthers(() => statSync(log).size === 0)
   expect(statSync(log).size).toBe(0)

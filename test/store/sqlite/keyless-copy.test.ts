@@ -103,8 +103,8 @@ test('a copy locks out no writer: it is made during a transaction of the server'
 })
 
 /**
- * Writes, then moves the log into the database. False when another process was in the way, after which a
- * server tries again.
+ * Writes, then checkpoints the WAL. Returns false if another process prevented it, after which a server
+ * retries.
  */
 function emptiesLog(server: Database): boolean {
   try {
@@ -116,7 +116,7 @@ function emptiesLog(server: Database): boolean {
   }
 }
 
-/** The server tries to empty its log four times a second. */
+/** A server tries to truncate its WAL four times a second. */
 const TRIES_EVERY_MS = 250
 
 test('a server can truncate its WAL in each pause of a concurrent copy', () => {

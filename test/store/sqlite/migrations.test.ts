@@ -1,4 +1,4 @@
-// Databases of former versions: brought up to date as a whole, or left as they were.
+// Databases of former versions: migrated completely, or left unchanged.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'

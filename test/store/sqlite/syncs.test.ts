@@ -160,7 +160,7 @@ test('a hanging sync is reported as a problem', async () => {
   for (const sync of syncs) sync.resolve()
 })
 
-test('steps that wait long behind quick syncs count as overload', async () => {
+test('steps that wait long for several quick syncs count as overload', async () => {
   const crowd = Array.from({ length: 132 }, (_, n) => work(`crowd ${n}`))
   Bun.sleepSync(300)
   expect(commits.isOverloaded()).toBe(true)
@@ -181,7 +181,7 @@ test('calls during a sync of a real disk are answered by the next one, and all f
   rmSync(join(folder, 'test.db-wal'))
   const late = await Promise.allSettled([log.sync(), log.sync(), log.sync().then(() => log.sync())])
   expect(late.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-  // Though the log is there again.
+  // The sync fails although the WAL exists again.
   writeFileSync(join(folder, 'test.db-wal'), '')
   const [again] = await Promise.allSettled([log.sync()])
   expect(again?.status).toBe('rejected')

@@ -15,7 +15,7 @@ postgres.describe('a transaction', () => {
   beforeEach(async () => {
     runs = 0
     it = await openProxied(postgres)
-    // The statements are prepared from here on.
+    // From here on the statements are prepared.
     await it.database.transact(addNote(1))
   })
   afterEach(() => it.close())
@@ -26,7 +26,7 @@ postgres.describe('a transaction', () => {
     return `note ${n}`
   }
 
-  /** SQL that fails the first `times` times. */
+  /** Returns SQL that fails the first `times` times. */
   async function failTimes(times: number, state: string): Promise<string> {
     await it.direct.transact(async (session) => {
       await session.query('DROP SEQUENCE IF EXISTS tries')

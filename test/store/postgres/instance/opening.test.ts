@@ -102,7 +102,7 @@ postgres.describe('a folder whose note is damaged', () => {
   test('is refused with the remedy, and served again after it', async () => {
     const node = makeNode()
     await (await node.open()).close()
-    // A server writes these beside it.
+    // A server also writes these files.
     for (const name of ['setup-link', 'serve.settings']) writeFileSync(join(node.dataDir, name), 'x')
     writeFileSync(node.note, '{')
     await expect(node.open()).rejects.toThrow('If you know that it was not, remove the file and start again')

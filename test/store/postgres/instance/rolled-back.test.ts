@@ -43,7 +43,7 @@ postgres.describe('a database that was restored to an earlier state', () => {
   test('is refused by each node that has recorded a later state', async () => {
     const [one, two] = [await makeNode().open(), await makeNode().open({ beatMs: 1e9 })]
     await keep()
-    // Twice, because after a heartbeat of unknown outcome the node also accepts the mark before it.
+    // Two heartbeats, because after one of unknown outcome the node also accepts the mark before it.
     for (const _ of ['once', 'twice']) await nextMark()
     await setBack()
     await isRefused(one)

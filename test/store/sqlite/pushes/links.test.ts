@@ -1,4 +1,4 @@
-// The index of links: every push is found by its link, whether that is filed, only in memory, or on its way.
+// The index of links: every push is found by its link, whether that is filed, only in memory, or being filed.
 
 import type { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
@@ -51,13 +51,13 @@ function addPushes(from: number, to: number): void {
   })()
 }
 
-/** The ids of the pushes that the links from `from` to `to` open. */
+/** Returns the ids of the pushes that the links from `from` to `to` open. */
 function idsOf(from: number, to: number): (number | undefined)[] {
   const find = database.prepare<{ id: number }, [Uint8Array]>(
     'SELECT push_id AS id FROM links WHERE lookup = ?',
   )
   return range(from, to).map((n) => {
-    // Twice for a link that is filed while it still is in memory.
+    // An id appears twice if its link is filed while it is still in memory.
     const ids = new Set(find.all(lookupOf(n)).map(({ id }) => id))
     expect(ids.size).toBeLessThan(2)
     return [...ids][0]
@@ -219,7 +219,7 @@ test('a link is removed and changed with its push, filed or not', async () => {
   addPushes(31, 32)
   database.run('DELETE FROM pushes WHERE id IN (1, 31)')
   expect(idsOf(1, 32)).toEqual([undefined, ...range(2, 30), undefined, 32])
-  // As `oncebox key rotate` does, beside no server.
+  // Does the same as `oncebox key rotate`, without a server.
   database.run('UPDATE pushes SET lookup = ? WHERE id = 2', [lookupOf(102)])
   database.run('UPDATE pushes SET lookup = ? WHERE id = 32', [lookupOf(132)])
   reopen()
@@ -237,7 +237,7 @@ test('a push that a command deletes beside the server leaves no link in the inde
   let steps = 0
   links.noteCommitted(40, async (work) => {
     steps += 1
-    // At this point some of these are filed already.
+    // At this point some of these links are filed already.
     if (steps === 8) for (const id of range(10, 20)) remove.run(id)
     return work()
   })
