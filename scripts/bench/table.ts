@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import type { Wanted } from './targets.ts'
 
 export interface Cell {
-  /** Undefined if it cannot be measured here; the remark says why. */
+  /** The value; undefined if it cannot be measured on this machine, and the remark says why. */
   readonly measured: number | undefined
   readonly remark?: string
 }

@@ -71,7 +71,7 @@ export function placeFile(root: string, { path, bytes, mode = 0o644 }: Installed
   utimesSync(target, time, time)
 }
 
-/** Runs a packager at the time of the release. Throws its error output when it fails. */
+/** Runs a packager with the release's time for its timestamps. Throws its error output when it fails. */
 export async function runPackager(
   command: readonly string[],
   { time, home }: { time: number; home: string },

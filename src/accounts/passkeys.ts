@@ -232,7 +232,7 @@ export function createPasskeys(options: PasskeysOptions) {
     canAsk: async ({ id, passkeys: n }: Pick<Account, 'id' | 'passkeys'>) =>
       n > 0 && (await listUsable(id)).length > 0,
     hasRoom: ({ passkeys: n }: Account) => n < MAX_PASSKEYS,
-    /** Returns false if it was removed before. */
+    /** Returns false if the passkey was removed before. */
     remove: ({ id: accountId }: Account, id: number) => passkeys.remove({ accountId, id }),
   }
 }

@@ -24,7 +24,7 @@ type AccountsPlace = {
   warn: (warning: string) => void
 }
 
-/** The opened accounts. `where` names the data folder or the database for messages. */
+/** Operations on accounts. `where` names the data folder or the database in messages. */
 export type AccountCommands = Awaited<ReturnType<typeof openAccounts>>
 
 /**

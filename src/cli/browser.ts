@@ -108,7 +108,7 @@ export function isStartedByClick({ os }: { os: OperatingSystem }): boolean {
 
 type Window = { os: OperatingSystem; isTerminal: boolean; ask: (question: string) => Promise<string> }
 
-/** Asks for Enter on Windows, where the window would close, with all its output, when the program ends. */
+/** Waits for Enter on Windows, where the window and its output would vanish when the program ends. */
 export async function keepWindow({ os, isTerminal, ask }: Window): Promise<void> {
   if (os.platform === 'win32' && isTerminal) await ask('Press Enter to close this window. ')
 }

@@ -46,7 +46,7 @@ export type IncomingAccount = {
   /** The API token; '' without one. */
   apiToken: string
   isAdmin: boolean
-  /** Whether it was locked there, or never confirmed. */
+  /** Whether the account was locked on the other server, or never confirmed. */
   isStopped: boolean
   /** The secret of the second factor, in base32; null without one. */
   totp: { secret: Unsealed; lastStep: number | null } | null

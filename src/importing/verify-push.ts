@@ -68,7 +68,7 @@ export function createComparePush({ store, keyring, now, emails }: Options) {
     if (found === null && (await store.imports.isKnown(marks.push.all(incoming.urlToken))))
       return { state: 'gone', what: [] }
     if (found === null) {
-      // Its files may be the reason: throw if one of them cannot be read.
+      // The push may be missing because of its files: throw if one of them cannot be read.
       if (live !== null) for (const { open } of incoming.files) await digestOf(open())
       return { state: 'live', what: ['it is not here'] }
     }

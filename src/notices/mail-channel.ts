@@ -24,7 +24,7 @@ type MailLinks = {
   home: string
   secret: (of: { push: Push; urlToken: string }) => string
   welcome: (token: string) => string
-  /** The URL of the owner's list of pushes; `fresh` is that of its tab with new ones. */
+  /** The URL of the owner's list of pushes; `fresh`: the URL of its tab with new pushes. */
   list: string
   fresh: string
 }

@@ -144,7 +144,7 @@ export function keyScopeOf({ account, visit }: Viewer): string {
   return account === null ? `address ${networkOf(visit.ip) ?? 'loopback'}` : `account ${account.id}`
 }
 
-/** Joins them with a line break, which no key contains. */
+/** Joins scope and key with a line break, which no key contains. */
 function nameOf({ key, scope }: PresentedKey): string {
   return `${scope}\n${key}`
 }

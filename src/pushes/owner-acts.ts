@@ -15,7 +15,7 @@ import type { LinkMails } from './link-mails.ts'
 import type { LabelledPush, LinkedPush } from './owner-lists.ts'
 import type { PushFinder } from './push-finder.ts'
 
-/** More than one page of a list holds. */
+/** Maximum number of selected pushes. A page of a list has fewer. */
 const MAX_SELECTED = 200
 
 type Options = {

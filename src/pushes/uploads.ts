@@ -45,7 +45,7 @@ export type IncomingFile = { filename: string; contentType: string; content: Asy
 /** Encrypts the `n`th file, counted from 1. The result is stored in its place. */
 export type EncryptFile = (file: IncomingFile, n: number) => IncomingFile
 
-/** Returns whether it has entered the file in the store. */
+/** Runs before the first byte of a file. Resolves to whether it has recorded the file in the store. */
 type EnterFile = (fileId: string) => Promise<boolean>
 
 type Arrival = { arriving: IncomingFile; n: number; enter?: EnterFile | undefined }

@@ -158,7 +158,7 @@ describe('the list', () => {
     expect(fresh.text).toContain('<span class="chip good">New</span>')
     expect((await list(owner, '?show=new&sort=name')).names).toEqual(['VPN'])
     expect((await list(owner, '?show=new&kind=url')).names).toEqual([])
-    // For the API it is expired.
+    // In the API an ended answer counts as expired.
     expect((await api.list('active', owner.token)).map(({ name }) => name)).toEqual(['waiting'])
     expect((await api.list('expired', owner.token)).map(({ name }) => name)).toEqual(['revoked', 'VPN'])
     const { text: page } = await owner.get(`/pushes/${url_token}`)

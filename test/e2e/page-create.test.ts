@@ -35,7 +35,7 @@ needs('chromium').describe('in a browser', () => {
   const openAsMember = (options: BrowserContextOptions = LAPTOP) =>
     open(options, (own) => it.openAsMember(own, it.openAgain))
 
-  /** Creates it, and opens its link. */
+  /** Submits the form, and opens the link of the new push. */
   async function handOver(page: Page): Promise<Page> {
     await page.click(SUBMIT)
     await page.waitForURL('**/preview')

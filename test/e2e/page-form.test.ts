@@ -177,7 +177,7 @@ needs('chromium').describe('in a browser', () => {
       await page.click(SUBMIT)
     }
 
-    // Long enough to cancel it on a busy machine.
+    // Slow enough that the test can cancel the upload on a busy machine.
     await throttle(5_000_000)
     await send()
     await page.locator('[data-progress] output', { hasText: /[1-9]\d? % · .+\/s/ }).waitFor()

@@ -109,7 +109,7 @@ needs('chromium').describe('in a browser', () => {
     expect(await owner.locator('.list li').first().textContent()).toContain('Read just now')
   })
 
-  test('the open page of a request takes its link away with the last answer', async () => {
+  test('the open page of a request removes its link after the last answer', async () => {
     const { owner, stranger } = await ask(of(SCRIPTED, 1280))
     for (const payload of ['one', 'two', 'three']) {
       await stranger.fill('#payload', payload)

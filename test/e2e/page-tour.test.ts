@@ -171,7 +171,7 @@ needs('chromium').describe('in a browser', () => {
     expect(complaints.filter((text) => !/status of (404|409|410|422)/.test(text))).toEqual([])
   }
 
-  // So it is enough to check each page in one scheme on a phone, and in the other on a desktop.
+  // If so, it is enough to check each page in one colour scheme on a phone, and in the other on a desktop.
   test('no colour rule applies only to wide windows', () => {
     const parts = readStyles().match(/@media[^{]*min-width[^{]*\{(?:[^{}]*\{[^{}]*\})*/g) ?? []
     expect(parts.length).toBeGreaterThan(3)

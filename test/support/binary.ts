@@ -106,7 +106,7 @@ export async function startBinary(options: StartOptions = {}) {
       if (match !== null && stdout.text().endsWith('\n')) return match[0]
       await Bun.sleep(2)
     }
-    // Its last output may arrive after its exit.
+    // Output of the server may arrive after its exit.
     await end('SIGKILL')
     throw new Error(`the server did not become ready: ${stdout.text()} ${stderr.text()}`)
   }

@@ -30,7 +30,7 @@ export type Seen = {
 export type TestBucket = {
   url: string
   settings: BucketOptions
-  /** The same as the settings of a server name it. */
+  /** The same settings as options of a server. */
   config: { filesUrl: string; s3AccessKeyId: string; s3SecretAccessKey: string }
   credentials: { accessKeyId: string; secretAccessKey: string }
   /** Decides the fault of each request; null lets it pass. */

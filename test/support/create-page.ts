@@ -25,7 +25,7 @@ export type Typed = {
   kind?: string
   payload?: string
   views?: number
-  /** A number and its unit. */
+  /** The lifetime: a number and its unit. */
   time?: [number, string]
   passphrase?: string
 }

@@ -152,7 +152,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
       live(2, { files: files('abcdbad1') }),
     ])
     written.addPush(live(3, { files: [{ key: 'abcdlink', filename: 'b', content, isMissing: true }] }))
-    // A part of its path is a file.
+    // A folder in the path of this file is itself a file.
     written.addPush(live(4, { files: [{ key: 'zzzzfile', filename: 'c', content, isMissing: true }] }))
     writeFileSync(join(folder, 'storage/zz'), '')
     await written.close()

@@ -23,7 +23,7 @@ export type OfficeOptions = {
   isDurable: boolean
   /** Environment variables of one node, such as those of a wrong clock. */
   environmentOf?: (node: number) => Record<string, string>
-  /** Added to those of every node. */
+  /** Further flags for every node. */
   flags?: readonly string[]
 }
 
@@ -33,7 +33,7 @@ export type Node = {
   server: Started | null
   /** The proxy between the node and the database. */
   proxy: FaultProxy
-  /** Starts it, with another build of the binary where one is named. */
+  /** Starts the node; with `binary`, another build. */
   start(binary?: string): Promise<Started>
   end(signal: Signal): Promise<void>
 }

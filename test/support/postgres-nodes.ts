@@ -22,7 +22,7 @@ export type PostgresNodes = {
   pools: PostgresDatabase[]
   keyring: Keyring
   clock: TestClock
-  /** Statements for the test itself. */
+  /** Runs a statement of the test itself. */
   query<Row>(text: string, values?: unknown[]): Promise<Row[]>
   close(): Promise<void>
 }

@@ -5,7 +5,7 @@ import { CLIENT_OPTIONS, type Connect } from '../../src/store/postgres/engine/se
 import { migrate } from '../../src/store/postgres/migrate.ts'
 import { type DatabaseServer, startDatabaseServer } from './database-servers.ts'
 
-/** `connect` opens connections to it. */
+/** A database. `connect` opens connections to it. */
 export type TestDatabase = { address: string; connect: Connect; close(): Promise<void> }
 
 export type TestPostgres = {

@@ -6,7 +6,7 @@ import { startTestPostgres, type TestPostgres } from './postgres.ts'
 
 export type UsedPostgres = Omit<TestPostgres, 'stop'> & {
   isInstalled: boolean
-  /** Describes tests that need it: they are skipped where it is not installed. */
+  /** Describes tests that need PostgreSQL, and are skipped if it is not installed. */
   describe: Needing['describe']
 }
 

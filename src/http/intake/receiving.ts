@@ -23,7 +23,7 @@ type FileSink = {
    * Sets whether the files are end-to-end, as soon as that is known. Refuses later files that do not match.
    */
   expect(isEndToEnd: boolean): void
-  /** Sets it once all files have arrived. Throws `invalid` if the files do not match. */
+  /** Sets whether the files are end-to-end, after all have arrived. Throws `invalid` if they do not match. */
   settle(isEndToEnd: boolean): Promise<void>
   listFiles(): readonly unknown[]
   /** Removes the stored files, if no push is created. */

@@ -16,7 +16,7 @@ import { ButtonForm } from '../frame/post-form.tsx'
 export type MessageCounts = { waiting: number; failed: number }
 
 export type MailPageOptions = {
-  /** The parts of mail; null if the server sends none. */
+  /** The data and actions for mail; null if the server sends no mail. */
   mail: {
     mailer: { name: string }
     /** Resolves to the reason if the test was not delivered. Throws `too_many` and `too_many_mails`. */

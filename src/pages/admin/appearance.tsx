@@ -51,7 +51,7 @@ type FixedProps = {
   /** The flag or variable that sets it. */
   flag: string
   value: string | null
-  /** Set if a client sent the field although it is fixed. */
+  /** The problem if a client sent the field although it is fixed. */
   problem: string | undefined
 }
 

@@ -1,4 +1,4 @@
-// The accounts of persons at a provider, and the changes of their sign-ins.
+// Links persons at a provider to accounts, and applies their sign-ins and logouts.
 
 import { hashToken } from '../../crypto/tokens.ts'
 import { type Account, NO_PASSWORD } from '../../domain/account.ts'

@@ -33,7 +33,7 @@ const UNFINISHED = /\.\d+\.oncebox-new$/
  * be removed.
  */
 export function removeUnfinished(folder: string, name: string | null = null): string[] {
-  // Open it without listing: this user may read a key file in a folder that they may not list.
+  // Ignore a folder that cannot be listed: a user may still be allowed to read a key file in it.
   const names = attempt(() => readdirSync(folder)) ?? []
   const left = names.filter((entry) => {
     const of = entry.replace(UNFINISHED, '')

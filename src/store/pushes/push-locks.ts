@@ -103,7 +103,7 @@ export function* withFiles(
   const files = number === 0 ? [] : yield* listFiles(id)
   if (secrets !== null && files.length === number)
     return { secrets, files: files.map(({ pushId: _, n: __, ...file }) => file) }
-  // It may have ended between these reads.
+  // The push may have ended between these reads.
   const push = yield* first(FIND, id)
   if (push !== null && push.expiredOn === null) throw new DamageError(`push ${id}`)
   return null

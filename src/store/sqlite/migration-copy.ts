@@ -77,7 +77,7 @@ export function putCopyBack(folder: DataFolder, version: number): void {
       throw conflict(
         `A server runs on ${folder.path}, and its database has to be replaced. Stop it, and repeat this. Nothing was changed.`,
       )
-    // Move the WAL into it, which SQLite would otherwise apply to the copy.
+    // Checkpoint the WAL of the old database, because SQLite would apply it to the copy.
     openDatabase(folder.database, { create: false, busyTimeout: 0 }).close(true)
     for (const end of ['-wal', '-shm']) rmSync(`${folder.database}${end}`, { force: true })
     renameSync(join(folder.path, copyName(version)), folder.database)
@@ -101,7 +101,7 @@ function hasRoom({ folder, minFreeSpace }: MigrationCopyOptions): boolean {
   return free - bytes >= minFreeSpace && free >= 2 * bytes + MIB
 }
 
-/** Writes the copy. Keeps the folder in a bucket, and makes all files of pushes due. */
+/** Writes the copy: with the name of the folder in a bucket, and all files of pushes due for removal. */
 function writeCopy(path: string, { source, now }: { source: string; now: number }): void {
   const { database, write } = openKeylessCopy({ source, path, keepsLinks: true })
   try {

@@ -167,7 +167,7 @@ describe('before a view is used up', () => {
     ['@env:AWAY', 125, 'Cannot reach'],
     ['@env:USED', 123, 'already opened'],
     ['@fd:987', 125, 'the descriptor 987'],
-  ])('%s ends it with %p', async (source, expected, words) => {
+  ])('%s ends exec with code %p', async (source, expected, words) => {
     const env = {
       GOOD: await create('still here'),
       WRONG: 'no link',

@@ -8,7 +8,7 @@ import { BOUNDARY, multipart } from '../../contract/multipart.ts'
 
 const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
 
-test('busboy’s inner parser is the Dicer that it exports, where this code looks for it', () => {
+test('busboy keeps its inner parser, a Dicer, in the property that watchParts reads', () => {
   const busboy = new Busboy({ headers })
   const within = (busboy as unknown as { _parser: { parser: unknown } })._parser.parser
   expect(within).toBeInstanceOf(Dicer)

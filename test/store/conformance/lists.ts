@@ -73,7 +73,7 @@ export function describeLists(open: OpenEngine): void {
     expect(await tab('active')).toEqual([arrived.id, live.id])
     expect(await tab('expired')).toEqual([deleted.id, revoked.id, used.id])
     expect(await store.lists.countOwned(ownerId)).toEqual({ active: 2, new: 1, expired: 3 })
-    // The API knows no new ones.
+    // The API has no list of new pushes.
     expect(await list(false)).toEqual([arrived.id, live.id])
     expect(await list(true)).toHaveLength(4)
   })

@@ -142,7 +142,7 @@ postgres.describe('files in one bucket', () => {
   test('that a dead node had leased for removal are removed by another node after the lease', async () => {
     const store = await makeNode('one').open()
     await store.files.keepFile('aa1', sealed())
-    // This node leased them and died.
+    // Imitates a node that leased the files and died.
     await query('UPDATE files_due SET at = $1, push_id = 0, node = NULL', [clock.now() + MINUTE])
     expect(await store.files.removeDue()).toBe(0)
     clock.advance(MINUTE)

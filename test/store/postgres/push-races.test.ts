@@ -186,7 +186,7 @@ postgres.describe('two nodes', () => {
         nodeOf(round).idempotencyKeys.removeLapsed(),
       ])
       left = some.slice(0, 40).filter((one): one is StoredPush => one !== null && typeof one === 'object')
-      // Keys lapse while their pushes live.
+      // Some keys expire, while their pushes stay live.
       opened.clock.advance(25_000)
     }
     expect(await countDeadlocks()).toBe(0)

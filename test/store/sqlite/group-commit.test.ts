@@ -139,7 +139,7 @@ test('a step that has waited for five seconds is refused as overloaded', async (
   expect(notes()).toEqual([])
 })
 
-test('idle waits for earlier steps', async () => {
+test('idle() waits for earlier steps', async () => {
   const writing = commits.transact(write('a'))
   await commits.idle()
   expect(notes()).toEqual(['a'])

@@ -104,7 +104,10 @@ export function Progress({ words: { say }, of = 'upload' }: ProgressProps) {
   )
 }
 
-type OverlayProps = { words: Words /** Why none are taken; null where they are. */; refusal: WordKey | null }
+type OverlayProps = {
+  words: Words /** Why files are refused; null if they are accepted. */
+  refusal: WordKey | null
+}
 
 /** Covers the page while files are dragged over it. Says that they can be dropped, or why not. */
 export function DropOverlay({ words: { say }, refusal }: OverlayProps) {

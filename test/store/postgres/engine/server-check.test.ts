@@ -20,7 +20,7 @@ describe('a PostgreSQL server', () => {
       const before = await show(name)
       await cluster().run(text)
       await cluster().run('SELECT pg_reload_conf()')
-      // New connections get it a moment later.
+      // New connections get the setting a moment later.
       await waitUntil(async () => (await show(name)) !== before)
     }
     await change(`ALTER SYSTEM SET ${setting}`)
