@@ -1,8 +1,10 @@
 // Fetches only from the OpenID provider, with limits on size and time, and never through a redirect.
 
+import { readUpTo } from '../domain/bounded-read.ts'
 import { SECOND } from '../domain/time.ts'
 
 const MAX_BYTES = 1024 * 1024
+const tooLarge = () => new Error(`the provider answers more than ${MAX_BYTES} bytes`)
 export const TIMEOUT_MS = 5 * SECOND
 
 /**
@@ -20,21 +22,9 @@ export function createProviderFetch(ca: string | null) {
       tls: { rejectUnauthorized: true, ...(ca !== null && { ca }) },
       decompress: false,
     })
-    const body = await readBounded(response)
+    const body = await readUpTo(response.body ?? [], MAX_BYTES, tooLarge)
     const { status, statusText, headers: answered } = response
     const isEmpty = status === 204 || status === 304
     return new Response(isEmpty ? null : body, { status, statusText, headers: answered })
   }
-}
-
-async function readBounded({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body ?? []) {
-    size += chunk.byteLength
-    // Leaving the loop by an exception cancels the body.
-    if (size > MAX_BYTES) throw new Error(`the provider answers more than ${MAX_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return new Uint8Array(Buffer.concat(chunks))
 }

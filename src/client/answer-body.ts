@@ -1,5 +1,6 @@
 // Reads response bodies up to a limit, and parses JSON only of a reasonable shape.
 
+import { readUpTo } from '../domain/bounded-read.ts'
 import { findExcess } from '../text/json-shape.ts'
 import { ClientFailure, unreachable } from './failure.ts'
 import type { Watch } from './watch.ts'
@@ -19,14 +20,7 @@ export async function readBody(
     await response.body?.cancel()
     throw tooLarge()
   }
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of readChunks(response, { server, watch })) {
-    size += chunk.byteLength
-    if (size > maxBytes) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+  return readUpTo(readChunks(response, { server, watch }), maxBytes, tooLarge)
 }
 
 /** Throws errors of the network as ClientFailure. */

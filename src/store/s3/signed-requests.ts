@@ -1,5 +1,6 @@
 // Sends one signed request to the store of the bucket and reads its whole answer, within a time.
 
+import { readUpTo } from '../../domain/bounded-read.ts'
 import type { BucketPlace } from '../../domain/bucket-place.ts'
 import { explainBreak, explainRefusal, S3Failure } from './failures.ts'
 
@@ -63,7 +64,7 @@ export function createSendOnce(place: BucketPlace, credentials: S3Credentials): 
     const isShort = Number(headers.get('content-length') ?? Number.NaN) <= most
     const answer = {
       headers,
-      body: body === null || isShort ? await response.bytes() : await readUpTo(body, most),
+      body: body === null || isShort ? await response.bytes() : await readUpTo(body, most, tooLong),
     }
     if (ok) return answer
     throw explainRefusal({ status, headers, body: Buffer.from(answer.body).toString('utf8'), method })
@@ -75,25 +76,9 @@ export function createSendOnce(place: BucketPlace, credentials: S3Credentials): 
     })
 }
 
-/**
- * Reads a body up to a maximum size. Throws for a longer one: a store that ignores ranges would send whole
- * files, and a hostile one more.
- */
-async function readUpTo(body: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of body) {
-    length += chunk.length
-    // Leaving the loop aborts the answer.
-    if (length > most)
-      throw new S3Failure(
-        'refused',
-        'its answers are longer than asked for: it ignores ranges, which are needed',
-      )
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
+/** A store that ignores ranges would send whole files, and a hostile one more. */
+const tooLong = () =>
+  new S3Failure('refused', 'its answers are longer than asked for: it ignores ranges, which are needed')
 
 function urlOf({ endpoint, bucket, isPathStyle }: BucketPlace, { key, query = {} }: S3Request): string {
   const url = new URL(endpoint)
