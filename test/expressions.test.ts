@@ -11,7 +11,7 @@ const SRC = resolve(import.meta.dir, '../src')
 /** Files whose expressions read only what the operator of this machine wrote. */
 const OPERATORS: ReadonlySet<string> = new Set([
   'install/env-file.ts',
-  // --contact and --notice.
+  // Its expression reads the texts of --contact and --notice.
   'pages/frame/brand.tsx',
 ])
 
@@ -42,7 +42,7 @@ function isSlow({ source, flags }: Literal): boolean {
 }
 
 test.each([String.raw`^a=\s*(\d*)\s*-`, 'x+$', '^(a+)+$', String.raw`,\s*\s*;`])(
-  '/%s/ is noticed',
+  '/%s/ is recognized as slow',
   (source) => {
     expect(isSlow({ path: '', source, flags: '' })).toBe(true)
   },

@@ -28,7 +28,7 @@ export const targets = {
   versionWork: { atMost: 40 },
   firstSecondWork: { atMost: 100 },
   idleMemory: { atMost: 65 },
-  /** After a million requests. */
+  /** The memory after a million requests. */
   loadedMemory: { atMost: 140 },
 
   /** In MiB per second, or half the rate of plain file access if that is lower. */

@@ -42,7 +42,7 @@ export type ProviderOutcome =
 
 type StartedSignIn = ProviderVisit & { secrets: SignInSecrets; startedAt: number }
 
-/** Completed by a second form: the link of a person by the password, or a confirmation by the code. */
+/** A sign-in that waits for a second form: `link` for the account's password, `confirm` for the code. */
 type PendingSignIn = { next: string } & (
   | { kind: 'link'; email: string; origin: SessionOrigin; isAdmin: boolean | null }
   | { kind: 'confirm'; session: number }
@@ -97,8 +97,8 @@ export function createProviderSignIn(options: ProviderSignInOptions) {
   }
 
   /**
-   * Ends a visit to the provider. `query` is the callback's; `cookie` is the one that `start` set in this
-   * browser. Throws ProviderError.
+   * Ends a visit to the provider. `query`: the query of the callback. `cookie`: the cookie that `start` set
+   * in this browser. Throws ProviderError.
    */
   async function finish(given: {
     query: URLSearchParams

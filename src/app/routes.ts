@@ -29,7 +29,7 @@ import type { Config } from '../settings/table.ts'
 import type { OpenedStore } from '../store/opening/opened-store.ts'
 import type { Services } from './services.ts'
 
-/** The parts that routes and pages use. */
+/** The services and settings that routes and pages use. */
 export type ServedParts = {
   config: Config
   /** The settings in effect, for administrators. */

@@ -7,7 +7,7 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6
 /** Returns the name under which an address is counted; null for loopback, which most limits exempt. */
 export type ClientOf = (address: string) => string | null
 
-/** The name under which loopback is counted where it is not exempt. */
+/** The name under which limits that do not exempt loopback count it. */
 export const LOOPBACK = 'loopback'
 
 /** Counts loopback like any other client. Used for --receive-listen. */

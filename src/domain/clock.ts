@@ -29,7 +29,7 @@ type ClockOptions = {
   whose?: string
   /** At a start, doubt the clock if the last use is longer ago than this, in milliseconds. */
   maxGap: number
-  /** Called when doubt begins or ends. */
+  /** Called with the reason when doubt of the clock begins, and with null when it ends. */
   onChange: (doubt: Doubt | null) => void
 }
 

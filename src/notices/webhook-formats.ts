@@ -9,7 +9,7 @@ import { wordsOf } from '../words/words.ts'
 import type { OutboundRequest } from './guarded-request.ts'
 
 export type WebhookMessage = {
-  /** The same at every retry. */
+  /** The id of the message, which stays the same in retries. */
   id: string
   type: EventType | 'webhook.test'
   at: number

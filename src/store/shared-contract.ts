@@ -24,5 +24,5 @@ export type BudgetAttempt = {
   refuse: (states: readonly BudgetState[]) => BudgetState | null
 }
 
-/** The decision on a try. `states` are those before it: of `counts`, then of `looks`. */
+/** The decision on a try. `states`: the states before the try, first of `counts`, then of `looks`. */
 export type BudgetDecision = { refusedBy: BudgetState | null; states: readonly BudgetState[] }

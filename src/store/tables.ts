@@ -453,7 +453,7 @@ export const pushFiles = sqliteTable(
 )
 
 /**
- * Files to be removed at a time; if it is null, uploads in progress on `node`. `pushId`: grants of this push
+ * Files to be removed. `at`: when; null while `node` still uploads the file. `pushId`: grants of this push
  * may read the file until then.
  */
 export const filesDue = sqliteTable('files_due', {

@@ -20,7 +20,7 @@ test('changed settings are named, except those of the machine or of a single sta
 })
 
 test.each(['', 'null', '[]', '{"settings": 1}', '{"settings": [null, {"flag": "--x"}]}'])(
-  '%j names none',
+  'settings written as %j count as unchanged',
   (text) => {
     expect(changedSettings(text)).toEqual([])
   },

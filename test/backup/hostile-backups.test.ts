@@ -98,7 +98,7 @@ test.each<[string, Uint8Array]>([
   ['a member that no backup has', tarOf(SETTINGS, { name: 'evil.sh', body: 'rm' }, DATABASE)],
   ['a body shorter than its header says', instead({ ...DATABASE, size: 9_000_000_000 })],
   ['a name with a zero in it', instead({ ...DATABASE, name: 'oncebox.db\0../x' })],
-])('%s is refused', async (_, bytes) => {
+])('a backup with %s is refused', async (_, bytes) => {
   expect(await refusal(bytes)).toMatch(/^(conflict|disk_full): /)
 })
 

@@ -27,7 +27,7 @@ function problemsOf(name: string, value: unknown) {
 }
 
 test.each([
-  // No schema for the second: it is the answer of a page's link, which the reference of the API omits.
+  // The second body has no schema: a page's link answers with it, which the reference of the API omits.
   ['requests.md', ['Request', null]],
   ['notices.md', ['EventPage', 'CreatedWebhook']],
 ])('the answers in %s match the schema %j', async (file, names) => {

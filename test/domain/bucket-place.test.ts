@@ -45,7 +45,7 @@ test.each([
   's3://boxes?endpoint=https://s3.example/path',
   's3://boxes?endpoint=https://key:secret@s3.example',
   's3://boxes?region=a&path-style=perhaps',
-])('refuses %s', (text) => {
+])('refuses the URL %s', (text) => {
   const parsed = parseBucketPlace(text)
   expect(parsed).toHaveProperty('problem')
   expect(JSON.stringify(parsed)).not.toContain('secret@')

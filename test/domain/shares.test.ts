@@ -14,7 +14,7 @@ test.each([
   expect(exceededLimit(taken, bytes, LIMITS)).toBe(limit)
 })
 
-test('0 means no limit', () => {
+test('a limit of 0 limits nothing', () => {
   const taken = { pushes: 1e9, bytes: 1e12 }
   expect(exceededLimit(taken, 1, { pushes: 0, bytes: 0 })).toBeNull()
   expect(exceededLimit(taken, 1, { pushes: 0, bytes: 5 })).toBe('bytes')

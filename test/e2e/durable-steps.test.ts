@@ -19,8 +19,8 @@ const DAY = 24 * HOUR
 /** Allows a start on a copy, which is at another path. */
 const AS_MOVED = { 'accept-move': 'true' }
 /**
- * One process copies its folder at each step, which equals the state after a kill. Real kills at some steps,
- * others in each run, verify that.
+ * One process copies its folder at each step: each copy should equal the folder after a kill at that step. To
+ * verify that, one step of so many is run with a real kill. Each run chooses other steps.
  */
 const KILL_EVERY = 40
 

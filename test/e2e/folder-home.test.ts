@@ -74,7 +74,7 @@ for (const tool of ['cp', 'rsync', 'tar'] as const)
       expect((await (await server.retrieve(urlToken)).json()).payload).toBe('kept')
       await server.end()
       putBack(tool, kept, dataDir)
-      // File systems without birth times cannot show this.
+      // Without birth times, which some file systems lack, the server cannot notice the move.
       if (statSync(join(dataDir, 'oncebox.db')).birthtimeMs === 0) return
       const { code, stderr } = await stage.serve(dataDir)
       expect(code).toBe(1)

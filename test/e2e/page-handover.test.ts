@@ -42,7 +42,7 @@ needs('chromium').describe('in a browser', () => {
         await reader.goto(await linkTo(fields))
         const places = async () => ({
           emblem: await reader.locator('main .card > .emblem').boundingBox(),
-          // Below the card the page ends where its content does.
+          // Ignore the height: the card grows with its content.
           card: { ...(await reader.locator('main .card').boundingBox()), height: 0 },
         })
         const before = await places()

@@ -144,7 +144,7 @@ needs('postgres').describe('on PostgreSQL', () => {
     expect((await untilTaken(() => node.create({ payload: 'x' }))).status).toBe(201)
   })
 
-  test('a signal ends the wait', async () => {
+  test('a signal ends the wait for the database', async () => {
     proxy.set('reset')
     const before = proxy.countRefused()
     const dataDir = stage.folder()

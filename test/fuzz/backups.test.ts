@@ -95,7 +95,7 @@ test.each([
   ['a plain backup', () => ({ bytes: plain, identities: [] as string[] })],
   ['an encrypted backup', () => ({ bytes: sealed, identities: [identity] })],
 ])(
-  '%s',
+  'altered copies of %s are refused, or read as the original',
   async (_, make) => {
     const { bytes, identities } = make()
     const whole = await read(bytes, identities)

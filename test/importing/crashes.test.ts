@@ -11,8 +11,8 @@ import { openTestStore } from '../support/store.ts'
 const CHILD = resolve(import.meta.dir, '../support/import-child.ts')
 
 /**
- * One import copies its folder at each step, which equals the state after a kill. Real kills at some steps,
- * others in each run, verify that.
+ * One import copies its folder at each step: each copy should equal the folder after a kill at that step. To
+ * verify that, one step of so many is run with a real kill. Each run chooses other steps.
  */
 const KILL_EVERY = 8
 

@@ -26,7 +26,7 @@ test.each([
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'its certificate is not trusted'],
   ['ERR_POSTGRES_UNEXPECTED_MESSAGE', 'is it a server of PostgreSQL?'],
   ['ERR_POSTGRES_SYNTAX_ERROR', 'it cannot be read'],
-])('%s: %s', (code, words) => {
+])('the error %s is explained with %s', (code, words) => {
   const message = explain(error(code))
   expect(message).toContain(words)
   expect(message).toStartWith('postgres://db:5432/pwpush: ')

@@ -88,7 +88,7 @@ test.each([
   expect(await askLocal(await answering(answer))).toBe(outcome)
 })
 
-test('no redirect is followed', async () => {
+test('redirects are not followed', async () => {
   const inner = await answering('HTTP/1.1 200 OK\r\n\r\n')
   const outer = await answering(`HTTP/1.1 307 Go\r\nLocation: ${local(inner.port)}\r\n\r\n`)
   expect(await askLocal(outer, { listed: [`127.0.0.1:${outer.port}`, `127.0.0.1:${inner.port}`] })).toBe(

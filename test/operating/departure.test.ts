@@ -24,13 +24,16 @@ test.each([
   ['each second', [0, 1000, 2000], 2100, [1500]],
   ['by two, at different intervals', [0, 5000, 5100, 6000], 6100, [5500]],
   ['less often than a server should take to stop', [0, 9000], 9100, [5500]],
-])('a server that is asked %s waits to be asked again', async (_, times, now, pauses) => {
-  const { departure, waited, answers } = leaveAfter(times, now)
-  expect(answers).not.toContain(true)
-  await departure.leave()
-  expect(waited).toEqual(pauses)
-  expect(departure.asked()).toBe(true)
-})
+])(
+  'if a load balancer asks /readyz %s, the stopping server waits until it asks again',
+  async (_, times, now, pauses) => {
+    const { departure, waited, answers } = leaveAfter(times, now)
+    expect(answers).not.toContain(true)
+    await departure.leave()
+    expect(waited).toEqual(pauses)
+    expect(departure.asked()).toBe(true)
+  },
+)
 
 test.each([
   ['never', []],

@@ -5,7 +5,7 @@ import { createExpiryJob } from '../../src/operating/sweep-schedule.ts'
 import { createTestClock } from '../support/instance.ts'
 import { pass } from '../support/timers.ts'
 
-/** Something that is due once, at a time that may change. */
+/** Starts the expiry job. `due`: when the next push expires, which a test may change; null for none. */
 function startWith({ due }: { due: number | null }, failures = 0) {
   const clock = createTestClock(0)
   const started = performance.now()

@@ -41,7 +41,7 @@ test.each([
   [' https://example.org/a ', 'https://example.org/a'],
   ['HTTP://example.org', 'HTTP://example.org'],
   ['http://192.168.1.1', 'http://192.168.1.1'],
-])('%p becomes %s', (typed, completed) => {
+])('the typed address %p is completed to %s', (typed, completed) => {
   expect(completeWebAddress(typed)).toBe(completed)
 })
 

@@ -42,8 +42,8 @@ test('a grant works on a node whose clock is slightly behind that of the grantin
 })
 
 test.each([
-  ['at a server the database is asked four times a second', 250, 4],
-  ['in a data folder it is asked before each segment', 0, 16],
+  ['a database server is asked four times a second', 250, 4],
+  ['SQLite is asked before each segment', 0, 16],
 ])('while a file is read, %s whether its push was deleted', async (_, lookEvery, most) => {
   const { store, clock, close } = await openTestStore()
   const key = Buffer.alloc(32)

@@ -40,7 +40,7 @@ test.each([
   [{ 'password-sign-in': 'no' }, 'needs --break-glass'],
   [{ 'password-sign-in': 'admin' }, 'needs --break-glass'],
   [{ 'password-sign-in': 'no', 'break-glass': 'a@b', signups: 'true' }, '--oidc-signup yes'],
-])('refuses %p', (flags, words) => {
+])('refuses the flags %p', (flags, words) => {
   expect(problemsOf({ ...GOOD, ...flags })).toContain(words)
 })
 

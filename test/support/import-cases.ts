@@ -67,7 +67,7 @@ export function importCases(server: () => DatabaseServer | null, imports = impor
     return importReport({ ...written.wish, dataDir }, NOW)
   }
 
-  test('property: every value of such a database is imported, under earlier keys too', async () => {
+  test('property: every value of a generated database is imported, also if an earlier key sealed it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyPush, { maxLength: 5 }), fc.boolean(), async (drawn, log) => {
         const place = newFolder()

@@ -1,6 +1,6 @@
 // Reads which statements a client of PostgreSQL runs, from the bytes that it sends without TLS.
 
-/** `at` is where the message that runs the statement begins in the chunk; negative in an earlier chunk. */
+/** `at`: where in the chunk the message that runs the statement begins; negative for an earlier chunk. */
 export type SentStatement = { at: number; text: string }
 
 const HEADER_BYTES = 5

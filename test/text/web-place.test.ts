@@ -12,7 +12,7 @@ test.each([
   ['[fd00:0:0::5]:80', '[fd00::5]:80'],
   ['home_assistant', 'home_assistant'],
   ['bücher.example', 'xn--bcher-kva.example'],
-])('%p is listed as %p', (text, listed) => expect(parsePlace(text)).toBe(listed))
+])('the listed host %p is stored as %p', (text, listed) => expect(parsePlace(text)).toBe(listed))
 
 test.each([
   ...[
@@ -27,7 +27,7 @@ test.each([
     'ntfy.sh:70000',
   ],
   ...['ntfy.sh:8x', '[::1', 'a b', '10.0.0.0/8', '.', 'a,b', `${'a'.repeat(300)}.example`],
-])('%p is no host', (text) => expect(parsePlace(text)).toBeNull())
+])('%p cannot be listed as a host', (text) => expect(parsePlace(text)).toBeNull())
 
 describe('a URL is allowed by host and port', () => {
   const LISTED = ['hook.example', 'other.example:8080', '127.0.0.1:9', '[::1]']

@@ -91,7 +91,10 @@ export function createConfirm(options: ConfirmationOptions): Confirm {
     return { notice: guest.say(result === 'copied' ? 'passkey_copied' : 'passkey_refused') }
   }
 
-  /** Returns the test of the proof that the form holds; null if it holds none that this session accepts. */
+  /**
+   * Returns a function that checks the form's passkey, code or password; null if the form has none that this
+   * session accepts.
+   */
   async function findTest(guest: Member, form: Form): Promise<(() => Promise<Failure | null>) | null> {
     if (form.text(PASSKEY) !== '') return (await takesPasskey(guest)) ? () => testPasskey(guest, form) : null
     const code = form.text('code')

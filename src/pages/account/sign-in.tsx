@@ -33,7 +33,7 @@ export type SignInPageOptions = {
   /** Signs in the person that a proxy names; null without --auth-header. */
   headerSignIn: HeaderSignIn | null
   passkeys: Pick<Passkeys, 'party' | 'canAsk'>
-  /** Whether a passkey alone signs anyone in. */
+  /** Whether accounts may sign in with only a passkey. */
   allowsPasskeys: boolean
   /** Whether every account may sign in with its password. */
   allowsPasswords: boolean

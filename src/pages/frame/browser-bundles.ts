@@ -11,7 +11,7 @@ const STYLES = `tokens base header forms buttons parts tables
 export function joinStyles(): string {
   const files = STYLES.split(/\s+/).map((name) => join(import.meta.dir, 'styles', `${name}.css`))
   const text = files.map((path) => readFileSync(path, 'utf8')).join('\n')
-  // Without comments and indentation.
+  // Remove comments and indentation.
   return text.replace(/\/\*.*?\*\/\s*/gs, '').replace(/\n\s+/g, '\n')
 }
 

@@ -14,7 +14,7 @@ import { createSyncs, type Synced } from './syncs.ts'
 import { createWriteTrial } from './write-trial.ts'
 
 const MAX_BATCH_WORKS = 256
-/** The number of steps that gather during a sync, to share the next one. */
+/** During a sync, a batch begins only once so many steps are waiting. */
 const GATHERED_STEPS = 32
 /** Milliseconds that batches may take together within one turn of the event loop. */
 const MAX_TURN_MS = 60

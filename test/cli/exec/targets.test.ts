@@ -13,7 +13,7 @@ test.each([
   [TOKEN, { from: 'text', text: TOKEN, isRequest: false }],
   [`https://once.example/q/${TOKEN}`, { isRequest: true }],
   [`https://once.example/p/${TOKEN}/r#key`, { from: 'text', isRequest: false }],
-])('%p is a source', (text, source) => {
+])('%p is parsed as a source', (text, source) => {
   expect(parseSource(text)).toMatchObject({ value: source })
 })
 

@@ -57,7 +57,7 @@ test.each([
   [{ kind: 'file' }, 'files'],
   [{ files: Array(11).fill({ filename: 'a', data: '' }) }, 'files'],
   [{ files: [{ filename: `${'n'.repeat(256)}`, data: '' }] }, 'files'],
-])('%p is refused', async (push, field) => {
+])('a push with the fields %p is refused', async (push, field) => {
   const { status, body } = await at.api.post({ payload: 'x', ...push }, { token: at.token })
   expect(status).toBe(422)
   expect(Object.keys(body)).toContain(field)

@@ -46,7 +46,7 @@ test('if the room is full, the slowest body gives way to a faster one', () => {
   expect(slow[20]?.body.exchange.heldBytes).toBe(0)
 })
 
-test('the slowest body gives way itself when it needs more room', () => {
+test('a body that needs more room is refused itself if it is the slowest', () => {
   const room = openRoom()
   const fast = Array.from({ length: 21 }, (_, n) => arriving(`fe80::${n}`, 10, 6 * MIB))
   for (const { take } of fast) take(room)

@@ -14,7 +14,7 @@ test.each([
   ['a%0d%0ab%20%25.txt', 'a%0d%0ab%20%25.txt'],
   ['%', '%'],
   ['=?utf-8?B?JTIyLnR4dA==?=', '%22.txt'],
-])('%p is %p', (written, name) => {
+])('the written name %p is read as %p', (written, name) => {
   expect(named(written)).toBe(name)
 })
 

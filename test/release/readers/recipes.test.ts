@@ -87,7 +87,7 @@ needs('ansible-playbook').test('the role refuses an executable with another sum'
   expect(existsSync(executable)).toBe(false)
 })
 
-/** The part of Homebrew's language that names downloads: notes each with the system that it is for. */
+/** Ruby that imitates Homebrew while a formula is read: records each download, with its system. */
 const HOMEBREW = `
 require "json"
 class Formula

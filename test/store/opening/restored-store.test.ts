@@ -102,7 +102,7 @@ async function endAll({ now = clock.now() } = {}): Promise<number> {
   }
 }
 
-test('it reports its content, and which pushes can still be opened', async () => {
+test('a restored store reports its content, and which pushes can still be opened', async () => {
   await fillAndCopy()
   const store = open()
   const content = await store.read(START + 2000)
