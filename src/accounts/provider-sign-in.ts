@@ -42,7 +42,7 @@ export type ProviderOutcome =
 
 type StartedSignIn = ProviderVisit & { secrets: SignInSecrets; startedAt: number }
 
-/** A sign-in that waits for a second form: `link` for the account's password, `confirm` for the code. */
+/** A visit that a second form completes: `link` needs the account's password, `confirm` the code. */
 type PendingSignIn = { next: string } & (
   | { kind: 'link'; email: string; origin: SessionOrigin; isAdmin: boolean | null }
   | { kind: 'confirm'; session: number }

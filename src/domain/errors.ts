@@ -21,7 +21,7 @@ export type SizeLimit = { of: 'text' | 'file' | 'files'; bytes: number; flag: st
 
 export type ErrorDetails = {
   fields?: FieldErrors
-  /** The same problems as codes, for pages in other languages. */
+  /** The problems of `fields` as codes, for pages in other languages. */
   problems?: Problems
   /** Why a passphrase was refused. */
   passphrase?: 'missing' | 'wrong'

@@ -27,9 +27,9 @@ export function emptyReport() {
     secondFactors: 0,
     pushes: { live: 0, expired: 0, known: 0 },
     files: { count: 0, bytes: 0 },
-    /** Imported with a difference. */
+    /** Records that were imported with a difference. */
     notes: [] as ImportFinding[],
-    /** Not imported. */
+    /** Records that were not imported. */
     failures: [] as ImportFinding[],
   }
 }

@@ -56,7 +56,7 @@ export const instanceKeys = sqliteTable('instance_keys', {
   verifier: bytes({ check: 'length(verifier) = 16' }).notNull(),
 })
 
-/** Used in data folders only. */
+/** The path at which the database is served, with its mark. Used in data folders only. */
 export const home = sqliteTable('home', {
   id: one(),
   mark: text({ check: 'length(mark) = 32' }).notNull(),
@@ -84,8 +84,8 @@ export const appearance = sqliteTable('appearance', {
 })
 
 /**
- * Ids of accounts and pushes are never reused: a row that still names a removed one must not come to mean
- * another.
+ * Ids of accounts and pushes are never reused: a row may still contain the id of a removed one, and must not
+ * belong to another.
  */
 export const accounts = sqliteTable('accounts', {
   id: integer().primaryKey({ autoIncrement: true }),

@@ -139,7 +139,7 @@ test.each([
   ['push_secrets', 'payload', 'push_labels', 'note'],
   ['push_secrets', 'salt', 'push_labels', 'name'],
   ['push_labels', 'url_token', 'push_labels', 'note'],
-])('the search finds %s.%s if it is put into what a backup contains', async (table, column, into, at) => {
+])('the search for secrets finds %s.%s if a backup contains it in %s.%s', async (table, column, into, at) => {
   const secrets = listSecrets().filter(({ name }) => name === `${table}.${column}`)
   alterDatabase(box.dataDir, `UPDATE ${into} SET ${at} = (SELECT ${column} FROM ${table} LIMIT 1)`)
   const { bytes } = await makeBackup(box.dataDir)

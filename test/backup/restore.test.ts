@@ -191,7 +191,7 @@ test('the plan says what will be restored before anything is done', async () => 
       isClockBehind: false,
       now: START + 400 * DAY,
     },
-    // Their time was up before this restore.
+    // No push is active, because all of them expired before this restore.
     content: {
       ...{ accounts: 1, pushes: 3, active: 0, leftOut: 0 },
       apiTokens: [{ email: ANN, name: expect.any(String) }],

@@ -167,7 +167,7 @@ async function visitEverything(server: Started, apiToken: string): Promise<strin
     await server.ask(`${pushes}/active`, { headers })
   }
 
-  // Here the push ends.
+  // From here on pushes end.
   await server.retrieve(anonymous.url_token, { method: 'DELETE' })
   await server.retrieve(`${anonymous.url_token}?passphrase=${passphrase}`)
   await server.retrieve(withFile.url_token, { method: 'DELETE', headers: auth })

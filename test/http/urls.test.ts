@@ -170,7 +170,7 @@ describe('an unexpected body', () => {
         const said = [type, body, status]
         expect([...said, status < 500]).toEqual([...said, true])
         if (status >= 400) expect(text.slice(0, 15)).toBe('<!doctype html>')
-        // Some check first who sends it, or whether the push exists. The create form accepts JSON.
+        // Some pages first check the sender, or whether the push exists. The create form accepts JSON.
         const isOther = type !== null && /json|plain|mixed/.test(type) && url !== PAGES.submitCreate
         if (isOther && ![303, 404].includes(status)) expect(said).toEqual([type, body, 415])
       }

@@ -84,7 +84,7 @@ test.each([
   ['HTTP/2 200 OK\r\n\r\n', 'bad_answer'],
   ['HTTP/1.1 2', 'bad_answer'],
   ['', 'bad_answer'],
-] as const)('the answer %j: %p', async (answer, outcome) => {
+] as const)('the answer %j has the outcome %p', async (answer, outcome) => {
   expect(await askLocal(await answering(answer))).toBe(outcome)
 })
 

@@ -54,7 +54,7 @@ test.each([
   ['x9Q==', '', 'x9Q=='],
   ['user:', '', 'user:'],
   ['1: x', '', '1: x'],
-])('%p names %p and holds %p', (line, label, value) => {
+])('%p has the label %p and the value %p', (line, label, value) => {
   expect(splitLine(line)).toMatchObject({ label, value })
 })
 

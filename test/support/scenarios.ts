@@ -23,11 +23,11 @@ export type Scenario = {
   as?: Who
   init?: Init
   status: number
-  /** null: the header must not be there. */
+  /** The expected headers; null for one that must be absent. */
   headers?: Record<string, string | null>
   /** The whole body. */
   exactly?: unknown
-  /** Some of the body. */
+  /** Members that the body must have, among others. */
   body?: Wire
   /** The names of all members of the body. */
   members?: readonly string[]

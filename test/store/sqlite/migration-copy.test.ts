@@ -113,7 +113,7 @@ test('a folder made of the copy serves accounts, lists, logs and expired pushes'
   await close()
 })
 
-test('the next copy replaces that of an earlier start, and leftovers of a killed one', () => {
+test('older copies and half-written ones are removed, except the copy that is to be kept', () => {
   const { name } = copy()
   writeFileSync(join(dataDir, 'before-update-from-3.db.part'), 'half of a copy')
   removeOldCopies(dataFolder(dataDir), name)
