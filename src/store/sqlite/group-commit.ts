@@ -15,7 +15,7 @@ import { createWriteTrial } from './write-trial.ts'
 
 const MAX_BATCH_WORKS = 256
 /** During a sync, a batch begins only once so many steps are waiting. */
-const GATHERED_STEPS = 32
+const GATHERED_STEPS = 8
 /** Milliseconds that batches may take together within one turn of the event loop. */
 const MAX_TURN_MS = 60
 const MAX_WAITING = 10_000
