@@ -1,6 +1,6 @@
 // Counters and histograms for hot paths: plain numbers, which take a tenth of a microsecond to increase.
-// Those of prom-client take several microseconds, a tenth of a whole request; it only reads these at each
-// scrape.
+// An increase in prom-client takes several microseconds, a tenth of a whole request, so prom-client only
+// reads these numbers at each scrape.
 
 import { Counter, Histogram, type Registry } from 'prom-client'
 

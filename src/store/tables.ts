@@ -309,7 +309,7 @@ export const pushes = sqliteTable(
     id: integer().primaryKey({ autoIncrement: true }),
     lookup: bytes({ check: 'length(lookup) = 16' }).notNull(),
     keyNumber: int('key_number').notNull(),
-    // For IN with more than two values SQLite builds a table, which takes a quarter of the time of the
+    // Write no IN: SQLite builds a table for more than two values, which takes a quarter of the time of the
     // insert.
     kind: text({ check: "kind = 'text' OR kind = 'file' OR kind = 'url' OR kind = 'qr'" })
       .$type<PushKind>()

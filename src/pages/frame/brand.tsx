@@ -65,7 +65,7 @@ const ADDRESS = /(https?:\/\/[^\s<>"]+[^\s<>".,;:!?)]|[^\s<>"@:,;()]+@[^\s<>"@,;
 
 /** Returns an operator's text with its web and e-mail addresses as links. */
 export function linked(text: string): Children[] {
-  // With one group, `split` returns texts and addresses in turn.
+  // `split` returns texts and addresses in turn, because the expression has one group.
   return text.split(ADDRESS).map((part, at) =>
     at % 2 === 0 ? (
       part

@@ -43,7 +43,7 @@ function readNumbers(rows: Record<string, unknown>[]): void {
  */
 const SESSION_SETTINGS = {
   application_name: 'oncebox',
-  // Also prevents calls of functions that other users have created.
+  // The path also keeps functions that other users have created from being called.
   search_path: SCHEMA,
   // Answer a commit only once it is on disk.
   synchronous_commit: 'on',
